@@ -1,0 +1,197 @@
+"""Every error that thumbforge raises on purpose: a code, an exit status, a message and a hint.
+
+    ThumbforgeError
+    ├── UsageError                 2  the command line asks for something that cannot be
+    │   ├── SpecError              2  YAML that does not say what it must; carries every problem at once
+    │   └── LimitReached           2  max_images or a similar ceiling, before anything was written
+    ├── NotFound                   3  a playlist, hero, series, template, run … that does not exist
+    ├── SourceError                1  playlist metadata could not be read
+    ├── PictureError               1  bytes that are no picture we can use: what they are instead, or what is wrong
+    ├── StoreError                 1  the asset store
+    │   └── AssetDamaged           1  bytes that are not what their name says
+    ├── LedgerError                1  the run ledger: not a database, locked, read-only, full
+    │   ├── LedgerTooNew           1  written by a newer thumbforge
+    │   ├── ReplayDivergence       1  a redo does not agree with what is recorded
+    │   └── LeaseLost              1  another process has taken the run over; write nothing more
+    ├── ProviderError              4  a provider did not make a picture
+    │   ├── ProviderTransient         try again soon                       (retryable)
+    │   │   ├── ProviderTimeout       no answer in time; perhaps billed
+    │   │   └── ProviderRateLimited   try again after `retry_after_s`
+    │   ├── ProviderAuth              key missing or refused               (meets every item)
+    │   ├── ProviderQuota             money or the day's quota is used up  (meets every item)
+    │   ├── ProviderRefused           the service refuses this content
+    │   ├── ProviderBadRequest        the service does not understand the request
+    │   ├── OutputMissing             "success" without a picture
+    │   └── OutputUnusable            bytes that are no usable picture
+    └── Interrupted              130  Ctrl-C or SIGTERM
+
+Each class is a different *action* for whoever catches it. Messages are one line; `hint` says what to do next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """Exit statuses of every thumbforge command (section "Exit codes" of the README)."""
+
+    DONE = 0
+    UNEXPECTED = 1
+    USAGE = 2
+    NOT_FOUND = 3
+    NOTHING_COMPLETED = 4
+    COMPLIANCE = 5
+    PARTIAL = 6
+    INTERRUPTED = 130
+
+
+class ThumbforgeError(Exception):
+    """Base of all errors meant for the user: `str(error)` is one line, `hint` may be empty."""
+
+    code = "unexpected"
+    exit_code = Exit.UNEXPECTED
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(ThumbforgeError):
+    code, exit_code = "usage", Exit.USAGE
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong in one spec. `line` counts from 1; 0 means the file as a whole."""
+
+    file: str
+    line: int
+    where: str
+    message: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.where}: {self.message}" if self.where else f"{place}: {self.message}"
+
+
+class SpecError(UsageError):
+    """All problems of all specs that were read, in file and line order."""
+
+    code = "spec_invalid"
+
+    def __init__(self, problems: Iterable[Problem], *, hint: str = "") -> None:
+        self.problems = tuple(sorted(problems, key=lambda p: (p.file, p.line, p.where)))
+        count = len(self.problems)
+        head = str(self.problems[0]) if count == 1 else f"{count} problems in the specs"
+        super().__init__(head, hint=hint)
+
+
+class LimitReached(UsageError):
+    code = "limit_reached"
+
+
+class NotFound(ThumbforgeError):
+    code, exit_code = "not_found", Exit.NOT_FOUND
+
+
+class SourceError(ThumbforgeError):
+    code = "source_failed"
+
+
+class PictureError(ThumbforgeError):
+    code = "picture_unusable"
+
+
+class StoreError(ThumbforgeError):
+    code = "store_failed"
+
+
+class AssetDamaged(StoreError):
+    code = "asset_damaged"
+
+
+class LedgerError(ThumbforgeError):
+    code = "ledger_failed"
+
+
+class LedgerTooNew(LedgerError):
+    code = "ledger_too_new"
+
+
+class ReplayDivergence(LedgerError):
+    code = "replay_divergence"
+
+
+class LeaseLost(LedgerError):
+    code = "lease_lost"
+
+
+class ProviderError(ThumbforgeError):
+    """A provider made no picture.
+
+    `retryable`: the same request may succeed now. `unclear`: the call may have been billed although no answer came.
+    """
+
+    code, exit_code = "provider_failed", Exit.NOTHING_COMPLETED
+    retryable = False
+    unclear = False
+
+
+class ProviderTransient(ProviderError):
+    code = "provider_transient"
+    retryable = True
+
+
+class ProviderTimeout(ProviderTransient):
+    code = "provider_timeout"
+    unclear = True
+
+
+class ProviderRateLimited(ProviderTransient):
+    """`retry_after_s` (seconds) is the wait that the service asked for, None when it named none."""
+
+    code = "provider_rate_limited"
+
+    def __init__(self, message: str, *, hint: str = "", retry_after_s: float | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after_s = retry_after_s
+
+
+class ProviderAuth(ProviderError):
+    code = "provider_auth"
+
+
+class ProviderQuota(ProviderError):
+    code = "provider_quota"
+
+
+class ProviderRefused(ProviderError):
+    code = "provider_refused"
+
+
+class ProviderBadRequest(ProviderError):
+    code = "provider_bad_request"
+
+
+class OutputMissing(ProviderError):
+    code = "output_missing"
+
+
+class OutputUnusable(ProviderError):
+    code = "output_unusable"
+
+
+class Interrupted(ThumbforgeError):
+    code, exit_code = "interrupted", Exit.INTERRUPTED
+
+
+def error_classes() -> tuple[type[ThumbforgeError], ...]:
+    """Every error class, base first; the documentation test walks this."""
+    found: list[type[ThumbforgeError]] = [ThumbforgeError]
+    for cls in found:
+        found.extend(cls.__subclasses__())
+    return tuple(found)

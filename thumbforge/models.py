@@ -1,0 +1,231 @@
+"""What the specs say, as frozen models. Field names here are the names in YAML.
+
+Lengths in a layout are pixels of its canvas (1280x720 unless it says otherwise) and are scaled to the output's size.
+Colours are `#RRGGBB`, or `auto`: a light accent taken from the picture itself.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+
+from thumbforge import ids
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+VideoId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{11}$")]
+PlaylistId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{2,64}$")]
+Colour = Annotated[str, StringConstraints(pattern=r"^(#[0-9A-Fa-f]{6}|auto)$")]
+Part = Annotated[int, Field(ge=0, le=100_000)]
+VarName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+Scalar = str | int | float | bool | None
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Size(Model):
+    """Pixels."""
+
+    width: int = Field(1280, ge=640, le=7680)
+    height: int = Field(720, ge=360, le=4320)
+
+    @model_validator(mode="after")
+    def _is_16_to_9(self) -> Size:
+        if self.width * 9 != self.height * 16:
+            raise ValueError(f"{self.width}x{self.height} is not 16:9")
+        return self
+
+
+class Box(Model):
+    """A rectangle on the canvas; x and y count from the top left."""
+
+    x: int = Field(ge=0)
+    y: int = Field(ge=0)
+    w: int = Field(gt=0)
+    h: int = Field(gt=0)
+
+
+class NegativeSpace(Box):
+    """The part of the picture that the prompt asks to keep calm, because text goes there."""
+
+    def __str__(self) -> str:
+        return f"x {self.x}, y {self.y}, {self.w} wide, {self.h} high"
+
+
+class TitleStyle(Model):
+    box: Box
+    font: Name = "anton"
+    size: int = Field(150, ge=8, le=600, description="largest letter size, canvas pixels")
+    min_size: int = Field(72, ge=8, le=600, description="smallest; a longer title is cut with an ellipsis")
+    max_lines: int = Field(4, ge=1, le=8)
+    line_height: float = Field(1.12, ge=0.8, le=2.0, description="in letter sizes")
+    align: Literal["left", "center", "right"] = "left"
+    anchor: Literal["top", "middle", "bottom"] = "middle"
+    case: Literal["none", "upper"] = "none"
+    color: Colour = "#FFFFFF"
+    accent: Colour = "auto"
+    stroke: float = Field(0.055, ge=0, le=0.2, description="outline width in letter sizes")
+    stroke_color: Colour = "#101014"
+    shadow: float = Field(0.65, ge=0, le=1, description="opacity of the soft shadow")
+
+    @model_validator(mode="after")
+    def _sizes_in_order(self) -> TitleStyle:
+        if self.min_size > self.size:
+            raise ValueError(f"min_size {self.min_size} is larger than size {self.size}")
+        return self
+
+
+class PartStyle(Model):
+    """The badge that carries the part; an item without a part and label has none."""
+
+    box: Box
+    text: str = Field("PART {{ part_number }}", max_length=200, description="Jinja2, sees what the prompt sees")
+    font: Name = "anton"
+    size: int = Field(64, ge=8, le=400)
+    min_size: int = Field(28, ge=8, le=400)
+    align: Literal["left", "center", "right"] = "left"
+    color: Colour = "#101014"
+    fill: Colour | None = "auto"
+    radius: int = Field(14, ge=0, le=200)
+    case: Literal["none", "upper"] = "none"
+
+
+class Scrim(Model):
+    """A soft shade from one side, so that letters stand on calm ground."""
+
+    side: Literal["left", "right", "top", "bottom", "all"]
+    reach: float = Field(0.7, gt=0, le=1, description="share of the canvas until it has faded out")
+    opacity: float = Field(0.6, ge=0, le=1)
+    color: Colour = "#000000"
+
+
+class Layout(Model):
+    canvas: Size = Size()
+    title: TitleStyle
+    part: PartStyle | None = None
+    scrims: tuple[Scrim, ...] = ()
+    negative_space: NegativeSpace | None = None
+    focus: tuple[float, float] = Field((0.5, 0.4), description="what a crop keeps, as shares of width and height")
+
+    @model_validator(mode="after")
+    def _boxes_inside(self) -> Layout:
+        boxes = {
+            "title.box": self.title.box,
+            "part.box": self.part and self.part.box,
+            "negative_space": self.negative_space,
+        }
+        for name, box in boxes.items():
+            if box and (box.x + box.w > self.canvas.width or box.y + box.h > self.canvas.height):
+                raise ValueError(f"{name} reaches outside the {self.canvas.width}x{self.canvas.height} canvas")
+        if not all(0 <= share <= 1 for share in self.focus):
+            raise ValueError("focus is two shares between 0 and 1")
+        return self
+
+    @cached_property
+    def content(self) -> dict[str, Any]:
+        """What keys are made of. Defaults are left out, so a new field with a default changes no key."""
+        return self.model_dump(mode="json", exclude_defaults=True)
+
+
+class Template(Model):
+    """A prompt and a layout. Immutable per version: `spec_hash` is its identity."""
+
+    name: Name
+    version: int = Field(1, ge=1)
+    prompt: str = Field(min_length=1, max_length=20_000)
+    negative_prompt: str | None = Field(None, max_length=20_000)
+    layout: Layout
+
+    @cached_property
+    def spec_hash(self) -> str:
+        return ids.spec_hash(self.prompt, self.negative_prompt, self.layout.content)
+
+
+class Price(Model):
+    """What one picture costs; `amount` is a decimal text, so that no cent is lost."""
+
+    amount: Annotated[str, StringConstraints(pattern=r"^\d+(\.\d+)?$")]
+    currency: Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")] = "USD"
+    as_of: str | None = None
+
+
+class Profile(Model):
+    """A provider with its parameters. `params`, `provider` and `version` make its identity; limits and prices don't."""
+
+    name: Name
+    provider: Name
+    version: int = Field(1, ge=1)
+    params: dict[str, Any] = {}
+    max_concurrency: int | None = Field(None, ge=1)
+    timeout_s: float = Field(300, gt=0, le=3600)
+    price: Price | None = None
+
+    @cached_property
+    def id(self) -> str:
+        return ids.profile_id(self.provider, self.version, self.params)
+
+
+class Item(Model):
+    """A video at a place in a playlist. `title` is YouTube's; `text` is drawn; `topic` is what prompts speak of."""
+
+    video: VideoId
+    title: str = Field(max_length=1000)
+    part: Part | None = None
+    label: str | None = Field(None, max_length=100)
+    duration: float | None = Field(None, ge=0, description="seconds")
+    text: str | None = Field(None, max_length=1000)
+    topic: str | None = Field(None, max_length=1000)
+    vars: dict[VarName, Scalar] = {}
+
+
+class PlaylistHead(Model):
+    id: PlaylistId
+    title: str = ""
+    channel: str = ""
+    url: str = ""
+    language: str | None = None
+
+
+class Playlist(Model):
+    playlist: PlaylistHead
+    items: tuple[Item, ...]
+
+    @field_validator("items")
+    @classmethod
+    def _parts_once(cls, items: tuple[Item, ...]) -> tuple[Item, ...]:
+        seen: dict[int, int] = {}
+        for position, item in enumerate(items, 1):
+            if item.part is not None and (first := seen.setdefault(item.part, position)) != position:
+                raise ValueError(f"part {item.part} is given to items {first} and {position}")
+        return items
+
+
+class Output(Model):
+    """The finished file. 2,000,000 bytes stay under YouTube's 2 MB for custom thumbnails whichever MB it means."""
+
+    width: int = Field(1920, ge=1280, le=7680)
+    height: int = Field(1080, ge=720, le=4320)
+    format: Literal["jpeg", "png"] = "jpeg"
+    max_bytes: int = Field(2_000_000, ge=20_000, le=50_000_000)
+
+    @model_validator(mode="after")
+    def _is_16_to_9(self) -> Output:
+        if self.width * 9 != self.height * 16:
+            raise ValueError(f"{self.width}x{self.height} is not 16:9")
+        return self
+
+
+class SeriesSpec(Model):
+    """A declared batch: playlist + hero + template + profile."""
+
+    playlist: str = Field(min_length=1)
+    hero: str = Field(min_length=1)
+    template: str = "series-parts"
+    provider: str = "local"
+    reference: Literal["final", "raw"] = "final"
+    vars: dict[VarName, Scalar] = {}
+    max_images: int | None = Field(None, ge=0)
+    output: Output | None = None

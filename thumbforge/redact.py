@@ -1,0 +1,49 @@
+"""The one list of words that mark a secret, and the two things done with it: refuse in specs, blank in logs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+SECRET_WORDS = (
+    "api_key",
+    "apikey",
+    "api-key",
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "authorization",
+    "credential",
+    "cookie",
+)
+BLANK = "[redacted]"
+
+_NAME = re.compile("|".join(re.escape(word) for word in SECRET_WORDS), re.IGNORECASE)
+# Shapes of keys in the wild: OpenAI "sk-…", Google "AIza…", GitHub "ghp_…", bearer headers, key=… in addresses.
+_VALUE = re.compile(
+    r"\bsk-[A-Za-z0-9_-]{12,}|\bAIza[0-9A-Za-z_-]{20,}|\bgh[pousr]_[A-Za-z0-9]{20,}"
+    r"|(?<=[Bb]earer )[A-Za-z0-9._~+/=-]{8,}|(?<=[?&]key=)[^&\s]+"
+)
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a field called `name` would hold a secret ("max_tokens" is a count, not one)."""
+    return not name.lower().endswith("tokens") and _NAME.search(name) is not None
+
+
+def looks_secret(text: str) -> bool:
+    return _VALUE.search(text) is not None
+
+
+def redact(value: Any, *secrets: str) -> Any:
+    """`value` with secret-named fields, key-shaped texts and each of `secrets` blanked, at any depth."""
+    if isinstance(value, dict):
+        return {k: BLANK if is_secret_name(str(k)) and v else redact(v, *secrets) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [redact(v, *secrets) for v in value]
+    if not isinstance(value, str):
+        return value
+    for secret in filter(None, secrets):
+        value = value.replace(secret, BLANK)
+    return _VALUE.sub(BLANK, value)

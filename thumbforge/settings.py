@@ -1,0 +1,151 @@
+"""Settings: a default, `thumbforge.toml` in the project directory, then the environment; each value knows its origin.
+
+`batch.concurrency` is `[batch] concurrency = 4` in the file and `THUMBFORGE_BATCH__CONCURRENCY` in the environment.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from thumbforge.errors import Problem, SpecError, UsageError
+
+FILE = "thumbforge.toml"
+PREFIX = "THUMBFORGE_"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """`read` turns text into the value or raises ValueError; `default` is a text too, so all origins read alike."""
+
+    default: str
+    read: Callable[[str], float | int | str]
+    about: str
+
+
+def _number(kind: type[int] | type[float], low: float, high: float) -> Callable[[str], float | int]:
+    def read(text: str) -> float | int:
+        try:
+            value = kind(text)
+        except ValueError:
+            raise ValueError(f"expected {'a whole number' if kind is int else 'a number'}") from None
+        if not low <= value <= high:
+            raise ValueError(f"expected {low:g} to {high:g}")
+        return value
+
+    return read
+
+
+def _choice(*names: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in names:
+            raise ValueError(f"expected one of {', '.join(names)}")
+        return text
+
+    return read
+
+
+SETTINGS: Mapping[str, Setting] = {
+    "batch.concurrency": Setting("4", _number(int, 1, 64), "items made at once where -n is not given"),
+    "batch.max_retries": Setting("2", _number(int, 0, 100), "tries of an item across invocations"),
+    "batch.max_lost": Setting(
+        "3", _number(int, 1, 1_000_000), "times a process may die in one item before it is given up"
+    ),
+    "batch.stale_after_s": Setting("900", _number(float, 0, 1e9), "age of a running item without any lease, seconds"),
+    "retry.base_s": Setting("2", _number(float, 0, 60), "first back-off of a provider call, seconds; 0 waits never"),
+    "lease.ttl_s": Setting("30", _number(float, 0.2, 3600), "life of a lease without a heartbeat, seconds"),
+    "lease.beat_s": Setting("10", _number(float, 0.05, 1200), "time between heartbeats, seconds"),
+    "output.width": Setting("1920", _number(int, 1280, 7680), "pixels"),
+    "output.height": Setting("1080", _number(int, 720, 4320), "pixels; 16:9 with the width"),
+    "output.format": Setting("jpeg", _choice("jpeg", "png"), "file format of finals"),
+    "output.max_bytes": Setting("2000000", _number(int, 20_000, 50_000_000), "size that the encoder stays under"),
+    "log.level": Setting("auto", _choice("auto", "debug", "info", "warning", "error"), "of the lines on stderr"),
+}
+
+
+class Settings:
+    """Values by dotted name. `origin(name)` is "default", the file's name, or the environment variable's."""
+
+    def __init__(self, values: Mapping[str, float | int | str], origins: Mapping[str, str]) -> None:
+        self._values, self._origins = values, origins
+
+    def integer(self, name: str) -> int:
+        value = self._values[name]
+        assert isinstance(value, int)
+        return value
+
+    def number(self, name: str) -> float:
+        return float(self._values[name])
+
+    def text(self, name: str) -> str:
+        return str(self._values[name])
+
+    def origin(self, name: str) -> str:
+        return self._origins[name]
+
+
+def variable(name: str) -> str:
+    """The environment variable of a setting."""
+    return PREFIX + name.upper().replace(".", "__")
+
+
+def load(root: Path, environ: Mapping[str, str] = os.environ) -> Settings:
+    """All settings of the project at `root`. Raises SpecError or UsageError for an unknown name or a bad value."""
+    values = {name: setting.read(setting.default) for name, setting in SETTINGS.items()}
+    origins = dict.fromkeys(SETTINGS, "default")
+    for name, text, origin in (*_from_file(root / FILE), *_from_environment(environ)):
+        try:
+            values[name] = SETTINGS[name].read(text)
+        except ValueError as error:
+            raise UsageError(f"{origin}: {name} is {text!r}: {error}") from None
+        origins[name] = origin
+    if values["output.width"] * 9 != values["output.height"] * 16:
+        raise UsageError(
+            f"output.width x output.height is {values['output.width']}x{values['output.height']}, not 16:9"
+        )
+    return Settings(values, origins)
+
+
+def _from_environment(environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """Only names with a double underscore are settings; THUMBFORGE_HOME and API keys are not."""
+    names = {variable(name): name for name in SETTINGS}
+    found = []
+    for var in sorted(environ):
+        if not var.startswith(PREFIX) or "__" not in var:
+            continue
+        if var not in names:
+            raise UsageError(f"{var} is no setting", hint=_nearest(var, names))
+        found.append((names[var], environ[var], var))
+    return found
+
+
+def _from_file(path: Path) -> list[tuple[str, str, str]]:
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return []
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise SpecError([Problem(FILE, 0, "", f"cannot be read: {error}")]) from None
+    found, problems = [], []
+    for table, entries in data.items():
+        if not isinstance(entries, dict):
+            problems.append(Problem(FILE, 0, table, "expected a table such as [batch]"))
+            continue
+        for key, value in entries.items():
+            name = f"{table}.{key}"
+            if name in SETTINGS:
+                found.append((name, str(value), FILE))
+            else:
+                problems.append(Problem(FILE, 0, name, f"unknown setting. {_nearest(name, SETTINGS)}"))
+    if problems:
+        raise SpecError(problems)
+    return found
+
+
+def _nearest(word: str, names: Mapping[str, object]) -> str:
+    near = difflib.get_close_matches(word, names, n=1)
+    return f"did you mean {near[0]}?" if near else f"known: {', '.join(names)}"
