@@ -1,0 +1,175 @@
+"""Stored files. An asset's name is the sha256 of its bytes, so the same bytes are one file and no file is rewritten.
+
+assets/<sha[:2]>/<sha><suffix>      what is kept
+staging/<attempt id>                what a provider answered, until it is an asset with a row
+keys/<final key>.json               manifests: what a finished picture was made of
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from thumbforge import ids
+from thumbforge.errors import AssetDamaged, StoreError
+
+
+@contextmanager
+def store_errors(what: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"{what} could not be written: {error.strerror or error}",
+            hint="check free space and permissions, then run the command again: finished pictures are kept",
+        ) from error
+
+
+def fsync_directory(path: Path) -> None:
+    """Makes names in `path` durable; a rename alone may be lost at a power cut."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_durably(path: Path, data: bytes) -> None:
+    """A new file with these bytes, synced; raises FileExistsError where it exists."""
+    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+class AssetStore:
+    """The files under one `.thumbforge/`. Safe from several threads and processes at once."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self._assets, self._staging, self._keys = home / "assets", home / "staging", home / "keys"
+
+    def path(self, sha256: str, suffix: str) -> Path:
+        return self._assets / sha256[:2] / f"{sha256}{suffix}"
+
+    def has(self, sha256: str, suffix: str) -> bool:
+        return self.path(sha256, suffix).is_file()
+
+    def verify(self, sha256: str, suffix: str) -> Path:
+        """The asset's path, its bytes re-hashed. Raises AssetDamaged when it is missing or not what its name says."""
+        path = self.path(sha256, suffix)
+        try:
+            found = ids.sha256_hex(path.read_bytes())
+        except OSError as error:
+            raise AssetDamaged(f"asset {sha256[:12]} cannot be read: {error.strerror}") from error
+        if found != sha256:
+            raise AssetDamaged(f"asset {sha256[:12]} holds other bytes than its name says")
+        return path
+
+    def put(self, data: bytes, suffix: str) -> str:
+        """Keep these bytes, durably; returns their sha256. The same bytes again change nothing."""
+        sha256 = ids.sha256_hex(data)
+        with store_errors("a picture"):
+            temporary = self.scratch_file(suffix)
+            try:
+                write_durably(temporary, data)
+                self._publish(temporary, sha256, suffix)
+            finally:
+                temporary.unlink(missing_ok=True)
+        return sha256
+
+    def put_file(self, temporary: Path, suffix: str) -> str:
+        """Keep the file `temporary` (made by `scratch_file`), durably; it is gone afterwards. Returns its sha256."""
+        with store_errors("a picture"):
+            with temporary.open("rb") as file:
+                os.fsync(file.fileno())
+                sha256 = ids.sha256_hex(file.read())
+            try:
+                self._publish(temporary, sha256, suffix)
+            finally:
+                temporary.unlink(missing_ok=True)
+        return sha256
+
+    def _publish(self, temporary: Path, sha256: str, suffix: str) -> None:
+        final = self.path(sha256, suffix)
+        final.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(temporary, final)
+        except FileExistsError:
+            # The name was made durable before the bytes once, or the disk failed: the new copy is the right one.
+            if ids.sha256_hex(final.read_bytes()) != sha256:
+                temporary.replace(final)
+            else:
+                os.utime(final)  # young again: a repair in another process leaves it alone
+        except OSError:  # a file system without hard links
+            temporary.replace(final)
+        fsync_directory(final.parent)
+
+    def scratch_file(self, suffix: str) -> Path:
+        """A new name in a directory of the same file system as the assets."""
+        self._staging.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return self._staging / f"tmp-{secrets.token_hex(8)}{suffix}"
+
+    @contextmanager
+    def scratch_directory(self, attempt_id: str) -> Iterator[Path]:
+        """A private directory for one provider call; what is in it goes when the call is over."""
+        path = self._staging / f"call-{attempt_id}"
+        with store_errors("the staging directory"):
+            path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+
+    def stage(self, attempt_id: str, data: bytes, header: Mapping[str, Any]) -> None:
+        """Keep what a provider answered before anything else is done with it: a JSON line, then the bytes."""
+        line = ids.canonical_json({**header, "sha256": ids.sha256_hex(data)}).encode() + b"\n"
+        with store_errors("a provider's answer"):
+            temporary = self.scratch_file(".answer")
+            write_durably(temporary, line + data)
+            temporary.replace(self._staging / attempt_id)
+            fsync_directory(self._staging)
+
+    def staged(self, attempt_id: str) -> tuple[bytes, dict[str, Any]] | None:
+        """A whole staged answer with its header, or None where there is none or it is cut."""
+        try:
+            line, _, data = (self._staging / attempt_id).read_bytes().partition(b"\n")
+            header = json.loads(line)
+        except (OSError, ValueError):
+            return None
+        return (data, header) if ids.sha256_hex(data) == header.get("sha256") else None
+
+    def drop_staged(self, attempt_id: str) -> None:
+        with contextlib.suppress(OSError):
+            (self._staging / attempt_id).unlink(missing_ok=True)
+
+    def manifest_path(self, final_key: str) -> Path:
+        return self._keys / f"{final_key}.json"
+
+    def manifest(self, final_key: str) -> dict[str, Any] | None:
+        try:
+            content: dict[str, Any] = json.loads(self.manifest_path(final_key).read_bytes())
+        except (OSError, ValueError):
+            return None
+        return content
+
+    def write_manifest(self, final_key: str, content: Mapping[str, Any]) -> Path:
+        """Written once per final key: the same key always has the same content."""
+        path = self.manifest_path(final_key)
+        if path.is_file():
+            return path
+        with store_errors("a manifest"):
+            self._keys.mkdir(parents=True, exist_ok=True)
+            temporary = self.scratch_file(".json")
+            write_durably(temporary, json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True).encode() + b"\n")
+            temporary.replace(path)
+            fsync_directory(self._keys)
+        return path

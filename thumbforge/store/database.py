@@ -1,0 +1,192 @@
+"""The SQLite file under the ledger: opening, migrating, transactions, and one translation of its errors."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from thumbforge.errors import LedgerError, LedgerTooNew, NotFound
+
+SCHEMA_VERSION = 1
+BUSY_S = 20.0
+_HERE = Path(__file__).parent
+
+# FULL, not NORMAL: in WAL mode NORMAL may lose the last commits at a power cut, and a lost commit after a paid call
+# is a second payment (https://www.sqlite.org/pragma.html#pragma_synchronous).
+_PRAGMAS = ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON")
+
+Params = Sequence[Any] | Mapping[str, Any]
+
+
+@contextmanager
+def ledger_errors(path: Path) -> Iterator[None]:
+    """Every sqlite3 error leaves as a LedgerError that says what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        message, hint = _explain(path, error)
+        raise LedgerError(message, hint=hint) from error
+
+
+def _explain(path: Path, error: sqlite3.Error) -> tuple[str, str]:
+    text = str(error)
+    if "locked" in text or "busy" in text:
+        return f"the ledger stayed locked for {BUSY_S:.0f} s", "another thumbforge is writing; run the command again"
+    if "not a database" in text or "malformed" in text:
+        return f"{path.name} is damaged: {text}", f"put {path} back from a backup, or move it away to start anew"
+    if "readonly" in text or "read-only" in text or "unable to open" in text:
+        return f"the ledger cannot be written: {text}", f"check the permissions of {path.parent}"
+    if "full" in text or "disk I/O" in text:
+        return f"the ledger cannot be written: {text}", "free some space, then run the command again: nothing is lost"
+    return f"the ledger failed: {text}", ""
+
+
+class Database:
+    """One connection, used by all threads of a process in turn."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+        self._lock = threading.RLock()
+
+    @classmethod
+    def open(cls, path: Path) -> Database:
+        """For reading and writing. Makes the file, private to the user, or migrates it; refuses a newer one."""
+        with ledger_errors(path):
+            _make_private(path)
+            connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+            connection.row_factory = sqlite3.Row
+            try:
+                for pragma in _PRAGMAS:
+                    connection.execute(f"PRAGMA {pragma}")
+                migrate(connection, path)
+            except BaseException:
+                connection.close()
+                raise
+        return cls(path, connection)
+
+    @classmethod
+    def open_for_reading(cls, path: Path) -> Database:
+        """Without writing a byte, also on a read-only disk. Raises NotFound where there is no ledger yet.
+
+        SQLite would create `-wal` and `-shm` files for a reader. While no `-wal` file exists nobody has the database
+        open for writing, and it can be read as an immutable file, which needs neither.
+        """
+        if not path.exists():
+            raise NotFound(f"there is no ledger at {path}")
+        quiet = not path.with_name(path.name + "-wal").exists()
+        with ledger_errors(path):
+            address = f"{path.absolute().as_uri()}?{'immutable=1' if quiet else 'mode=ro'}"
+            connection = sqlite3.connect(
+                address, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+            )
+            connection.row_factory = sqlite3.Row
+            try:
+                _refuse_newer(connection, path)
+            except BaseException:
+                connection.close()
+                raise
+        return cls(path, connection)
+
+    def rows(self, sql: str, params: Params = ()) -> list[sqlite3.Row]:
+        with self._lock, ledger_errors(self.path):
+            return self._connection.execute(sql, params).fetchall()
+
+    def row(self, sql: str, params: Params = ()) -> sqlite3.Row | None:
+        rows = self.rows(sql, params)
+        return rows[0] if rows else None
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that takes the write lock at once; all of it is durable when the block ends, or none."""
+        with self._lock, ledger_errors(self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+
+def insert(connection: sqlite3.Connection, table: str, row: Mapping[str, Any], *, once: str | None = None) -> None:
+    """Insert `row`; with `once` naming the key column, a row that exists is left as it is."""
+    names, marks = ", ".join(row), ", ".join(f":{name}" for name in row)
+    conflict = f" ON CONFLICT ({once}) DO NOTHING" if once else ""
+    connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks}){conflict}", row)
+
+
+def _make_private(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise LedgerError(
+            f"the ledger cannot be written: {error.strerror}", hint=f"check the permissions of {path.parent}"
+        ) from error
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
+    if (version := _version(connection)) > SCHEMA_VERSION:
+        raise LedgerTooNew(
+            f"{path.name} has schema {version}, this thumbforge knows {SCHEMA_VERSION}", hint="upgrade thumbforge"
+        )
+
+
+def migrations() -> dict[int, str]:
+    """SQL by the schema version it leads to: `migrations/0002_what.sql` leads from 1 to 2."""
+    files = sorted((_HERE / "migrations").glob("[0-9]*.sql"))
+    return {int(file.name.split("_")[0]): file.read_text(encoding="utf-8") for file in files}
+
+
+def migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Bring the schema up to date in one transaction; an older database is copied beside itself first."""
+    _refuse_newer(connection, path)
+    version = _version(connection)
+    if version == SCHEMA_VERSION:
+        return
+    if version:
+        _back_up(connection, path.with_name(f"{path.name}.schema-{version}"))
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = _version(connection)  # another process may have been faster
+        scripts = [(_HERE / "schema.sql").read_text(encoding="utf-8")] if version == 0 else []
+        scripts += [sql for to, sql in sorted(migrations().items()) if 0 < version < to]
+        for statement in (s for script in scripts if version < SCHEMA_VERSION for s in _statements(script)):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _statements(script: str) -> Iterator[str]:
+    """One by one, because `executescript` would commit the transaction that it is called in."""
+    buffer = ""
+    for line in script.splitlines(keepends=True):
+        buffer += line
+        if sqlite3.complete_statement(buffer):
+            yield buffer
+            buffer = ""
+
+
+def _back_up(connection: sqlite3.Connection, target: Path) -> None:
+    copy = sqlite3.connect(target)
+    try:
+        connection.backup(copy)
+    finally:
+        copy.close()

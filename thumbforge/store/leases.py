@@ -1,0 +1,116 @@
+"""Leases: who is working, and whether it still is.
+
+An owner is one process. A lease is live until it expires, and lapses at once when its owner ran on this machine since
+this boot and is gone: kill -9 costs no waiting. Slots bound how many calls are made at once over all processes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import socket
+import sqlite3
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from thumbforge.store.database import Database
+
+
+@cache
+def _machine() -> str:
+    """Host, boot and process namespace: within one of these a process id means the same process."""
+    parts = [socket.gethostname()]
+    with contextlib.suppress(OSError):
+        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text()[:8])
+        parts.append(str(Path("/proc/self/ns/pid").readlink()))
+    return "/".join(parts)
+
+
+def _started(pid: int) -> str:
+    """When the process started, in clock ticks since boot; "" where the system does not tell, "gone" without one."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return "gone" if fields[0] in "ZX" else fields[19]  # a zombie is dead, only not yet waited for
+    except ProcessLookupError:
+        return "gone"
+    except FileNotFoundError:
+        if Path("/proc/self/stat").exists():
+            return "gone"
+    except OSError:
+        return ""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return "gone"
+    except PermissionError:
+        pass
+    return ""
+
+
+def new_owner() -> str:
+    """The name of this process as an owner; another one after a fork or restart."""
+    pid = os.getpid()
+    return f"{_machine()} {pid} {_started(pid)} {secrets.token_hex(4)}"
+
+
+def is_gone(owner: str) -> bool:
+    """Whether the owner is known to be dead: on this machine since this boot, and no longer running."""
+    try:
+        machine, pid, started, _ = owner.rsplit(" ", 3)
+        alive = _started(int(pid))
+    except ValueError:
+        return False
+    return machine == _machine() and (alive == "gone" or (bool(started) and bool(alive) and alive != started))
+
+
+def is_live(owner: str | None, expires_at: float | None, now: float) -> bool:
+    return owner is not None and expires_at is not None and expires_at > now and not is_gone(owner)
+
+
+class Slots:
+    """Counted leases of one process. `take` gives up when the caller's `pause` raises (a cancelled run)."""
+
+    def __init__(self, database: Database, owner: str, ttl_s: float, clock: Callable[[], float] = time.time) -> None:
+        self._database, self._owner, self._ttl_s, self._clock = database, owner, ttl_s, clock
+
+    def take(self, name: str, limit: int, pause: Callable[[float], None]) -> int:
+        """Wait for one of `limit` slots of `name` and hold it; returns its number for `free`."""
+        wait_s = 0.01
+        while (slot := self._try_take(name, limit)) is None:
+            pause(wait_s)
+            wait_s = min(wait_s * 1.5, 0.25)
+        return slot
+
+    def free(self, name: str, slot: int) -> None:
+        with self._database.write() as connection:
+            connection.execute("DELETE FROM lease WHERE name = ? AND slot = ? AND owner = ?", (name, slot, self._owner))
+
+    def renew(self, connection: sqlite3.Connection) -> None:
+        connection.execute(
+            "UPDATE lease SET expires_at = ? WHERE owner = ?", (self._clock() + self._ttl_s, self._owner)
+        )
+
+    def _try_take(self, name: str, limit: int) -> int | None:
+        if self._free_slot(self._database.rows("SELECT * FROM lease WHERE name = ?", (name,)), limit) is None:
+            return None  # a look that takes no write lock, because others may wait for a long time
+        with self._database.write() as connection:
+            held = connection.execute("SELECT * FROM lease WHERE name = ?", (name,)).fetchall()
+            slot = self._free_slot(held, limit)
+            if slot is None:
+                return None
+            connection.execute(
+                "INSERT OR REPLACE INTO lease (name, slot, owner, expires_at) VALUES (?, ?, ?, ?)",
+                (name, slot, self._owner, self._clock() + self._ttl_s),
+            )
+            return slot
+
+    def _free_slot(self, held: list[sqlite3.Row], limit: int) -> int | None:
+        """The lowest slot without a live owner, unless `limit` of them are live whatever their numbers."""
+        now = self._clock()
+        live = {row["slot"] for row in held if is_live(row["owner"], row["expires_at"], now)}
+        if len(live) >= limit:
+            return None
+        return next(n for n in range(limit + len(live)) if n not in live)

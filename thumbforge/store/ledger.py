@@ -1,0 +1,265 @@
+"""The run ledger: runs, their frozen plans, and the lease that makes one process the executor of a run."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from thumbforge import ids
+from thumbforge.errors import LeaseLost, NotFound, ReplayDivergence
+from thumbforge.store import states
+from thumbforge.store.database import Database, insert
+from thumbforge.store.leases import is_live
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """Proof that this process executes the run. Checked in the transaction of each of its writes."""
+
+    run_id: str
+    owner: str
+    epoch: int
+
+    def check(self, connection: sqlite3.Connection) -> None:
+        """Raise LeaseLost where another process has taken the run over, or it was cancelled."""
+        row = connection.execute(
+            "SELECT 1 FROM run WHERE id = ? AND status = 'running' AND lease_owner = ? AND lease_epoch = ?",
+            (self.run_id, self.owner, self.epoch),
+        ).fetchone()
+        if row is None:
+            raise LeaseLost(f"run {self.run_id[:8]} is executed elsewhere now", hint="thumbforge runs show tells where")
+
+
+@dataclass(frozen=True, slots=True)
+class NewRun:
+    """What a run is about; `params` and ids are immutable once it exists."""
+
+    id: str
+    kind: str
+    series: str | None
+    playlist_id: str | None
+    spec_hash: str | None
+    profile_id: str | None
+    parent_run_id: str | None
+    reference_sha256: str | None
+    params: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedItem:
+    """One row of a frozen plan. `key_parts` is None where the run has nothing to do for the item."""
+
+    item_key: str
+    idempotency_key: str
+    key_parts: Mapping[str, str] | None
+    action: str
+    reason: str
+    plan: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """What a heartbeat found: whether the lease is still ours, and what somebody else asks of the run."""
+
+    held: bool
+    cancel_requested: bool
+    pause_requested: bool
+
+
+class Ledger:
+    """Runs of one project. Every method that changes something is one transaction."""
+
+    def __init__(self, database: Database, owner: str, ttl_s: float, clock: Callable[[], float] = time.time) -> None:
+        self.database, self.owner = database, owner
+        self._ttl_s, self._clock = ttl_s, clock
+
+    def now(self) -> float:
+        return self._clock()
+
+    def open_run(self, run: NewRun, items: Iterable[PlannedItem]) -> Fence:
+        """Record a run with its whole plan and take its lease, in one transaction.
+
+        An item that needs work gets a pending iteration, unless its key exists already: then the run points to that.
+        """
+        now = self.now()
+        with self.database.write() as connection:
+            insert(
+                connection,
+                "run",
+                {
+                    **{name: getattr(run, name) for name in run.__slots__ if name != "params"},
+                    "params_json": ids.canonical_json(run.params),
+                    "status": "pending",
+                    "created_at": now,
+                    "updated_at": now,
+                },
+            )
+            for ordinal, item in enumerate(items, 1):
+                _plan_item(connection, run.id, ordinal, item, now)
+            return self._claim(connection, run.id, "claim", now)
+
+    def _claim(self, connection: sqlite3.Connection, run_id: str, event: states.RunEvent, now: float) -> Fence:
+        row = connection.execute("SELECT lease_epoch, claims, started_at FROM run WHERE id = ?", (run_id,)).fetchone()
+        epoch = row["lease_epoch"] + 1
+        states.change(
+            connection, "run", run_id, event, now,
+            lease_owner=self.owner, lease_epoch=epoch, lease_expires_at=now + self._ttl_s, claims=row["claims"] + 1,
+            started_at=row["started_at"] or now, finished_at=None, error_text=None, exit_code=None,
+        )  # fmt: skip
+        return Fence(run_id, self.owner, epoch)
+
+    def close_run(self, fence: Fence, event: states.RunEvent, exit_code: int, error_text: str | None = None) -> str:
+        """End the execution with `complete`, `fail`, `pause` or `cancel`; the lease is given back with it."""
+        now = self.now()
+        with self.database.write() as connection:
+            fence.check(connection)
+            return states.change(
+                connection, "run", fence.run_id, event, now, finished_at=now, exit_code=exit_code, error_text=error_text
+            )
+
+    def cancel_rest(self, fence: Fence) -> None:
+        """Mark the iterations of the run's plan that were not begun, or not finished, as cancelled."""
+        now = self.now()
+        with self.database.write() as connection:
+            fence.check(connection)
+            rows = connection.execute(
+                "SELECT iteration.id FROM run_item JOIN iteration ON iteration.id = run_item.iteration_id"
+                " WHERE run_item.run_id = ? AND iteration.run_id = ? AND status IN ('pending', 'running')",
+                (fence.run_id, fence.run_id),
+            ).fetchall()
+            for row in rows:
+                states.change(connection, "iteration", row["id"], "cancel", now, finished_at=now)
+
+    def beat(self, fences: Iterable[Fence], also: Callable[[sqlite3.Connection], None]) -> dict[str, Beat]:
+        """Prolong the leases of these runs, and `also` do the same for slots; by run id."""
+        expires_at = self.now() + self._ttl_s
+        beats = {}
+        with self.database.write() as connection:
+            also(connection)
+            for fence in fences:
+                row = connection.execute(
+                    "UPDATE run SET lease_expires_at = ? WHERE id = ? AND status = 'running' AND lease_owner = ?"
+                    " AND lease_epoch = ? RETURNING cancel_requested, pause_requested",
+                    (expires_at, fence.run_id, fence.owner, fence.epoch),
+                ).fetchone()
+                beats[fence.run_id] = Beat(row is not None, bool(row and row[0]), bool(row and row[1]))
+        return beats
+
+    def sweep(self) -> list[str]:
+        """Mark runs whose process died as paused and close their open attempts as lost; returns their ids.
+
+        An attempt whose answer was staged keeps it: the next try of the item takes it up without a call.
+        """
+        now = self.now()
+        rows = self.database.rows("SELECT id, lease_owner, lease_expires_at FROM run WHERE status = 'running'")
+        dead = [r["id"] for r in rows if not is_live(r["lease_owner"], r["lease_expires_at"], now)]
+        if not dead:
+            return []
+        swept = []
+        with self.database.write() as connection:
+            for run_id in dead:
+                row = connection.execute(
+                    "SELECT lease_owner, lease_expires_at, cancel_requested, recoveries FROM run"
+                    " WHERE id = ? AND status = 'running'",
+                    (run_id,),
+                ).fetchone()
+                if row is None or is_live(row["lease_owner"], row["lease_expires_at"], now):
+                    continue
+                close_lost_attempts(connection, run_id, now)
+                states.change(
+                    connection, "run", run_id, "cancel" if row["cancel_requested"] else "pause", now,
+                    finished_at=now, error_text="process died", recoveries=row["recoveries"] + 1,
+                )  # fmt: skip
+                swept.append(run_id)
+        return swept
+
+    def remember(self, table: str, key: str, row: Mapping[str, Any]) -> None:
+        """Create a world row (template, profile, playlist, …) once; what is there already stays as it is."""
+        with self.database.write() as connection:
+            create_once(connection, table, key, {**row, "created_at": self.now()})
+
+    def run(self, prefix: str) -> sqlite3.Row:
+        """The run whose id starts with `prefix`. Raises NotFound for none or several."""
+        return self._one("run", prefix)
+
+    def iteration(self, prefix: str) -> sqlite3.Row:
+        return self._one("iteration", prefix)
+
+    def _one(self, table: str, prefix: str) -> sqlite3.Row:
+        found = self.database.rows(
+            f"SELECT * FROM {table} WHERE substr(id, 1, ?) = ? LIMIT 2",
+            (len(prefix), prefix),
+        )
+        if len(found) != 1:
+            raise NotFound(f"{'no' if not found else 'more than one'} {table} has an id that starts with {prefix!r}")
+        return found[0]
+
+
+def close_lost_attempts(connection: sqlite3.Connection, executor_run_id: str, now: float) -> None:
+    """Close what the dead executor left open. Its iterations go back to pending, or stay completed."""
+    open_attempts = connection.execute(
+        "SELECT id, iteration_id FROM attempt WHERE executor_run_id = ? AND closed_at IS NULL", (executor_run_id,)
+    ).fetchall()
+    for row in open_attempts:
+        connection.execute(
+            "UPDATE attempt SET closed_at = ?, outcome = 'lost', error_text = 'the process died' WHERE id = ?",
+            (now, row["id"]),
+        )
+        states.change(connection, "iteration", row["iteration_id"], "release", now)
+
+
+def _plan_item(connection: sqlite3.Connection, run_id: str, ordinal: int, item: PlannedItem, now: float) -> None:
+    known = connection.execute(
+        "SELECT id, key_parts_json FROM iteration WHERE idempotency_key = ?", (item.idempotency_key,)
+    ).fetchone()
+    if known is None and item.key_parts is not None:
+        iteration_id = ids.iteration_id(run_id, item.item_key, item.idempotency_key)
+        insert(
+            connection,
+            "iteration",
+            {
+                "id": iteration_id,
+                "run_id": run_id,
+                "item_key": item.item_key,
+                "idempotency_key": item.idempotency_key,
+                "key_parts_json": ids.canonical_json(item.key_parts),
+                "status": "pending",
+                "created_at": now,
+                "updated_at": now,
+            },
+        )
+    else:
+        iteration_id = known and known["id"]
+        if known and item.key_parts is not None and json.loads(known["key_parts_json"]) != dict(item.key_parts):
+            raise ReplayDivergence(f"key {item.idempotency_key[:8]} is recorded with other parts")
+    insert(
+        connection,
+        "run_item",
+        {
+            "id": ids.run_item_id(run_id, item.item_key),
+            "run_id": run_id,
+            "ordinal": ordinal,
+            "item_key": item.item_key,
+            "idempotency_key": item.idempotency_key,
+            "action": item.action,
+            "reason": item.reason,
+            "plan_json": ids.canonical_json(item.plan),
+            "iteration_id": iteration_id,
+        },
+    )
+
+
+def create_once(connection: sqlite3.Connection, table: str, key: str, row: Mapping[str, Any]) -> None:
+    """Insert unless a row with this key exists; what exists must agree, or it is a ReplayDivergence.
+
+    Columns that tell when or under which name something was first seen do not have to agree.
+    """
+    insert(connection, table, row, once=key)
+    stored = connection.execute(f"SELECT * FROM {table} WHERE {key} = ?", (row[key],)).fetchone()
+    for name, value in row.items():
+        if name not in {"created_at", "name", "title", "version"} and stored[name] != value:
+            raise ReplayDivergence(f"{table} {row[key]} is recorded with another {name}")

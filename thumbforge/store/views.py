@@ -1,0 +1,150 @@
+"""What the ledger tells about its runs: rows for `runs list` and `runs show`. Reads only."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any
+
+from thumbforge.errors import NotFound
+from thumbforge.store.database import Database
+
+# A run's items are those of its plan; one that it had nothing to do for counts as what its iteration is now.
+_COUNTS = """
+SELECT run_item.run_id,
+       count(*) AS total,
+       sum(iteration.status IS 'completed') AS completed,
+       sum(iteration.status IS 'failed') AS failed
+FROM run_item LEFT JOIN iteration ON iteration.id = run_item.iteration_id
+GROUP BY run_item.run_id
+"""
+_RUNS = f"""
+SELECT run.*, template.name AS template, template.version AS template_version, provider_profile.name AS profile,
+       counted.total, counted.completed, counted.failed,
+       (SELECT count(*) FROM iteration WHERE run_id = run.id) AS own
+FROM run LEFT JOIN template ON template.spec_hash = run.spec_hash
+         LEFT JOIN provider_profile ON provider_profile.id = run.profile_id
+         LEFT JOIN ({_COUNTS}) AS counted ON counted.run_id = run.id
+"""
+
+
+def list_runs(database: Database, *, kind: str | None, status: str | None, limit: int) -> list[dict[str, Any]]:
+    """The newest runs first."""
+    rows = database.rows(
+        f"{_RUNS} WHERE (?1 IS NULL OR run.kind = ?1) AND (?2 IS NULL OR run.status = ?2)"
+        " ORDER BY run.created_at DESC, run.rowid DESC LIMIT ?3",
+        (kind, status, limit),
+    )
+    return [_run(row) for row in rows]
+
+
+def show_run(database: Database, prefix: str) -> dict[str, Any]:
+    """One run with its items and attempts. Raises NotFound unless exactly one id starts with `prefix`."""
+    found = database.rows(f"{_RUNS} WHERE substr(run.id, 1, ?) = ? LIMIT 2", (len(prefix), prefix))
+    if len(found) != 1 or not prefix:
+        raise NotFound(f"{'no' if not found else 'more than one'} run has an id that starts with {prefix!r}")
+    run = _run(found[0]) | {
+        "params": json.loads(found[0]["params_json"]),
+        "reference": found[0]["reference_sha256"],
+        "error": found[0]["error_text"],
+    }
+    return {
+        "run": run,
+        "summary": run["counts"],
+        "iterations": _iterations(database, run["id"]),
+        "attempts": _attempts(database, run["id"]),
+    }
+
+
+def _run(row: sqlite3.Row) -> dict[str, Any]:
+    own_total = row["total"] is None  # a hero has no plan, only iterations
+    total = row["own"] if own_total else row["total"]
+    completed = row["own"] if own_total and row["status"] == "completed" else row["completed"] or 0
+    failed = row["failed"] or 0
+    return {
+        "id": row["id"],
+        "kind": row["kind"],
+        "status": row["status"],
+        "series": row["series"],
+        "template": row["template"],
+        "provider": row["profile"],
+        "playlist": row["playlist_id"],
+        "parent_run_id": row["parent_run_id"],
+        "started_at": row["started_at"],
+        "finished_at": row["finished_at"],
+        "exit_code": row["exit_code"],
+        "counts": {"total": total, "completed": completed, "failed": failed, "pending": total - completed - failed},
+    }
+
+
+_PICTURES = """
+       final.final_key, final.compliant, final.report_json, final.art_sha256,
+       asset.sha256, asset.suffix, asset.width, asset.height, asset.bytes
+"""
+_JOINS = """
+LEFT JOIN final ON final.final_key = iteration.final_key
+LEFT JOIN asset ON asset.sha256 = final.sha256
+"""
+
+
+def _iterations(database: Database, run_id: str) -> list[dict[str, Any]]:
+    rows = database.rows(
+        f"SELECT iteration.*, run_item.ordinal, run_item.action, run_item.reason, run_item.plan_json,"
+        f" run_item.idempotency_key AS planned_key, {_PICTURES}"
+        f" FROM run_item LEFT JOIN iteration ON iteration.id = run_item.iteration_id {_JOINS}"
+        " WHERE run_item.run_id = ? ORDER BY run_item.ordinal",
+        (run_id,),
+    )
+    if rows:
+        return [_iteration(row, json.loads(row["plan_json"])) for row in rows]
+    own = database.rows(
+        f"SELECT iteration.*, idempotency_key AS planned_key, NULL AS action, NULL AS reason, {_PICTURES}"
+        f" FROM iteration {_JOINS} WHERE iteration.run_id = ? ORDER BY item_key",
+        (run_id,),
+    )
+    return [_iteration(row, {}) for row in own]
+
+
+def _iteration(row: sqlite3.Row, plan: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "part": plan.get("part"),
+        "position": plan.get("position"),
+        "video": plan.get("video"),
+        "title": plan.get("title"),
+        "action": row["action"],
+        "reason": row["reason"],
+        "status": row["status"] or "pending",
+        "key": row["planned_key"],
+        "picked": bool(row["picked"]),
+        "error": row["error_text"],
+        "compliant": None if row["compliant"] is None else bool(row["compliant"]),
+        "report": row["report_json"] and json.loads(row["report_json"]),
+        "art_sha256": row["art_sha256"],
+        "final_asset": row["sha256"] and {name: row[name] for name in ("sha256", "suffix", "width", "height", "bytes")},
+        "started_at": row["started_at"],
+        "finished_at": row["finished_at"],
+        "updated_at": row["updated_at"],
+    }
+
+
+def _attempts(database: Database, run_id: str) -> list[dict[str, Any]]:
+    """Those that the run executed, and those of its own iterations that a later run executed."""
+    rows = database.rows(
+        "SELECT attempt.* FROM attempt JOIN iteration ON iteration.id = attempt.iteration_id"
+        " WHERE executor_run_id = ?1 OR iteration.run_id = ?1 ORDER BY opened_at, n",
+        (run_id,),
+    )
+    return [
+        {
+            "id": row["id"],
+            "iteration_id": row["iteration_id"],
+            "executor_run_id": row["executor_run_id"],
+            **{name: row[name] for name in ("n", "take", "outcome", "calls", "perhaps_billed", "cost", "currency")},
+            **{name: row[name] for name in ("tokens", "opened_at", "called_at", "closed_at", "art_sha256")},
+            "error": row["error_text"],
+            "request": json.loads(row["request_json"]),
+            "response": json.loads(row["response_json"] or "{}"),
+        }
+        for row in rows
+    ]
