@@ -1,0 +1,284 @@
+"""A batch: a series planned once, then its items made by any number of threads under one run, then rolled up."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+
+from thumbforge import ids, log
+from thumbforge.errors import Exit, Interrupted, LeaseLost, LedgerError, StoreError, ThumbforgeError
+from thumbforge.providers.base import Cancel, Reference
+from thumbforge.providers.registry import capabilities_of, concurrency, load_provider
+from thumbforge.runs.export import Exporter
+from thumbforge.runs.heartbeat import Heartbeat
+from thumbforge.runs.make import Outcome, Workshop, make, write_manifest
+from thumbforge.runs.plan import Limits, Row, plan
+from thumbforge.runs.project import Project
+from thumbforge.runs.record import planned_item, record_file_hero, remember_world
+from thumbforge.runs.reference import check_hero, keep_hero
+from thumbforge.runs.rollup import ItemResult, PlannedSeries, Result, Summary, roll_up
+from thumbforge.runs.series import Series
+from thumbforge.runs.snapshot import read_snapshot
+from thumbforge.runs.wanted import wanted_items
+from thumbforge.store.database import Database
+from thumbforge.store.leases import Slots, new_owner
+from thumbforge.store.ledger import Ledger, NewRun
+from thumbforge.store.states import RunEvent
+from thumbforge.store.work import Busy, Work
+
+
+def plan_series(project: Project, series: Series, max_retries: int | None = None) -> PlannedSeries:
+    """Decide for every item what there is to do. Reads the ledger once; writes nothing, calls nobody."""
+    capabilities = capabilities_of(series.profile)
+    concurrency(series.profile, capabilities)  # a profile above the provider's limit is refused while nothing is paid
+    # Type and place of the reference do not enter a key: the batch sets them when it has stored the file.
+    reference = Reference(series.hero.sha256, series.hero.path, "")
+    wanted = wanted_items(series, capabilities, reference)
+    limits = Limits.of(project.settings, max_retries)
+    planned = PlannedSeries(series, capabilities, limits, wanted, ())
+    database = project.read_ledger()
+    if database is None:
+        return replace(planned, rows=_decide(project, planned, None))
+    with closing(database):
+        return replace(planned, rows=_decide(project, planned, database))
+
+
+def _decide(project: Project, planned: PlannedSeries, database: Database | None) -> tuple[Row, ...]:
+    snapshot = read_snapshot(database, project.store, project.out, planned.series.name, planned.wanted)
+    return plan(planned.wanted, snapshot, planned.limits)
+
+
+class Batch:
+    """One execution of the selected rows of a planned series.
+
+    `outcome` may be called from many threads, once per item and in any order. `close` must be called in the end.
+    """
+
+    def __init__(
+        self, project: Project, planned: PlannedSeries, rows: Sequence[Row], *, cancel: Cancel, wait: bool = True
+    ) -> None:
+        self.project, self.planned, self.cancel = project, planned, cancel
+        self._rows = {row.wanted.item_key: row for row in rows}
+        self._wait = wait
+        self._lock = threading.Lock()
+        self._todo = {key: row for key, row in self._rows.items() if self._is_work(row)}
+        self._doing: set[str] = set()
+        self._done: dict[str, Outcome] = {}
+        self._fault: ThumbforgeError | None = None
+        self.run_id: str | None = None
+        self._open()
+
+    def _is_work(self, row: Row) -> bool:
+        return row.action != "skip" or (self._wait and row.busy_in is not None)
+
+    def _open(self) -> None:
+        """Record the run with its frozen plan, take its lease, and keep it alive from a thread."""
+        project, series = self.project, self.planned.series
+        self._database = project.write_ledger()
+        settings = project.settings
+        self._ledger = Ledger(self._database, new_owner(), settings.number("lease.ttl_s"))
+        self._exporter = Exporter(project.out, self._database, project.store)
+        if not self._todo:
+            return
+        for run_id in self._ledger.sweep():
+            log.info("a run whose process died was marked paused", run=run_id)
+        info = check_hero(series.hero)
+        path = keep_hero(series.hero, info, project.store)
+        provider = load_provider(series.profile)
+        remember_world(self._ledger, series)
+        if series.hero.from_file:
+            record_file_hero(self._ledger, series.hero, info)
+        self.run_id = ids.new_run_id()
+        items = [planned_item(row, self._is_work(row)) for row in self._rows.values()]
+        self._fence = self._ledger.open_run(self._new_run(self.run_id), items)
+        slots = Slots(self._database, self._ledger.owner, settings.number("lease.ttl_s"))
+        self._heartbeat = Heartbeat(self._ledger, self._fence, slots, settings.number("lease.beat_s"), self.cancel)
+        found = self._database.rows("SELECT item_key, iteration_id FROM run_item WHERE run_id = ?", (self.run_id,))
+        self._iterations = {row["item_key"]: row["iteration_id"] for row in found}
+        self._shop = Workshop(
+            root=project.root,
+            database=self._database,
+            store=project.store,
+            work=Work(self._database, self._fence),
+            slots=slots,
+            provider=provider,
+            profile=series.profile,
+            concurrency=concurrency(series.profile, self.planned.capabilities),
+            reference=Reference(series.hero.sha256, path.absolute(), info.media_type),
+            exporter=self._exporter,
+            cancel=self.cancel,
+            retry_base_s=settings.number("retry.base_s"),
+        )
+
+    def _new_run(self, run_id: str) -> NewRun:
+        series = self.planned.series
+        return NewRun(
+            id=run_id,
+            kind="batch",
+            series=series.name,
+            playlist_id=series.playlist.playlist.id,
+            spec_hash=series.template.spec_hash,
+            profile_id=series.profile.id,
+            parent_run_id=series.hero.run_id,
+            reference_sha256=series.hero.sha256,
+            params={
+                "series": series.name,
+                "playlist": series.playlist_name,
+                "hero": series.hero.iteration_id,
+                "reference": series.reference,
+                "vars": dict(series.vars),
+                "overrides": dict(series.overrides),
+                "output": series.output.model_dump(mode="json"),
+                "max_images": series.max_images,
+                "max_retries": self.planned.limits.max_retries,
+            },
+        )
+
+    def outcome(self, item_key: str) -> Outcome:
+        """Make this item, if it is to be made; wait for it where another run is at it.
+
+        A thread whose item is being made elsewhere makes other items of the run meanwhile, so that it waits only when
+        nothing else is left.
+        """
+        row = self._rows[item_key]
+        if not self._is_work(row):
+            return self._standing(row)
+        passed: set[str] = set()
+        while (done := self._done.get(item_key)) is None:
+            if self._stopped():
+                return self._unbegun()
+            key = self._next(item_key, passed)
+            if key is None:
+                passed.clear()
+                if not self._pause():
+                    return self._unbegun()
+            elif not self._make(key):
+                if not self._wait:
+                    self._done[key] = Outcome("pending", error="running in another run")
+                passed.add(key)
+        return done
+
+    def _standing(self, row: Row) -> Outcome:
+        """An item without work: put back what is missing, or say again why it failed."""
+        if row.busy_in:
+            return Outcome("pending", error=row.reason)
+        if row.status != "completed" or row.final is None:
+            return Outcome("failed", error=row.reason)
+        warnings: tuple[str, ...] = ()
+        if row.restore:
+            warnings = self._restore(row)
+        return Outcome("completed", row.final.picture, row.final.final_key, True, None, warnings)
+
+    def _restore(self, row: Row) -> tuple[str, ...]:
+        assert row.art is not None
+        assert row.final is not None
+        if "manifest" in row.restore:
+            write_manifest(self.project.store, row, row.art, row.final.picture)
+        return self._exporter.export(row.wanted, row.final.final_key, row.final.picture)
+
+    def _next(self, item_key: str, passed: set[str]) -> str | None:
+        """Reserve an item: the wanted one if it is free, else the first free one that is not known to be busy."""
+        with self._lock:
+            free = [item_key, *self._todo] if item_key in self._todo else list(self._todo)
+            key = next((k for k in free if k not in passed and k not in self._doing and k not in self._done), None)
+            if key is not None:
+                self._doing.add(key)
+            return key
+
+    def _make(self, key: str) -> bool:
+        """Make a reserved item; False where a live run is at it."""
+        row = self._todo[key]
+        try:
+            with log.bound(
+                run=self.run_id, iteration=self._iterations[key], provider=self.planned.series.profile.provider
+            ):
+                outcome = make(row, self._iterations[key], self._shop)
+                if isinstance(outcome, Busy):
+                    return False
+                self._tell(row, outcome)
+        except (LeaseLost, LedgerError, StoreError) as error:
+            self._stop(error)
+            outcome = Outcome("pending", error=f"{error.code}: {error}")
+        except Exception as error:  # noqa: BLE001 - a bug in one item must not leave the run without an end
+            log.error("unexpected", exc_info=error)
+            fault = ThumbforgeError(
+                f"{type(error).__name__}: {error}", hint="this is a bug; the log file has the details"
+            )
+            self._stop(fault)
+            outcome = Outcome("pending", error=f"{fault.code}: {fault}")
+        finally:
+            with self._lock:
+                self._doing.discard(key)
+        with self._lock:
+            self._done[key] = outcome
+            self._todo.pop(key, None)
+        return True
+
+    def _tell(self, row: Row, outcome: Outcome) -> None:
+        part, video = row.wanted.item.part, row.wanted.item.video
+        if outcome.status == "completed":
+            log.info("item completed", part=part, video=video, action=row.action)
+        elif outcome.status == "failed":
+            log.error("item failed", part=part, video=video, error=outcome.error)
+        for warning in outcome.warnings:
+            log.warning(warning, part=part, video=video)
+
+    def _stop(self, error: ThumbforgeError) -> None:
+        with self._lock:
+            self._fault = self._fault or error
+        log.error("the run stops", error=f"{error.code}: {error}")
+        self.cancel.set()
+
+    def _stopped(self) -> bool:
+        return self.cancel.is_set()
+
+    def _unbegun(self) -> Outcome:
+        return Outcome("pending", error="interrupted before it began")
+
+    def _pause(self) -> bool:
+        try:
+            self.cancel.wait(0.1)
+        except Interrupted:
+            return False
+        return True
+
+    def close(self) -> Result:
+        """Roll the run up from what the ledger says now, record its end, and give everything back."""
+        try:
+            if self.run_id:
+                self._heartbeat.stop()
+            after = {row.wanted.item_key: row for row in _decide(self.project, self.planned, self._database)}
+            items = tuple(ItemResult(row, after[key], self._done.get(key)) for key, row in self._rows.items())
+            summary, exit_code = roll_up(items)
+            stop = None
+            if self.run_id:
+                exit_code, stop = self._end_run(summary, exit_code)
+            ignored = not self.planned.capabilities.takes_reference
+            return Result(self.planned, self.run_id, items, summary, exit_code, stop, ignored)
+        finally:
+            self._database.close()
+
+    def _end_run(self, summary: Summary, exit_code: Exit) -> tuple[Exit, str | None]:
+        run = f"run {str(self.run_id)[:8]}"
+        counts = f"({summary.completed} completed, {summary.failed} failed, {summary.pending} pending)"
+        if isinstance(self._fault, LeaseLost) or self._heartbeat.lost:
+            return Exit.UNEXPECTED, f"Stopped: {run} was taken over by another process {counts}."
+        if self._fault:
+            self._ledger.close_run(self._fence, "pause", Exit.UNEXPECTED, f"{self._fault.code}: {self._fault}")
+            return Exit.UNEXPECTED, f"Stopped: {self._fault.message}; {run} paused {counts}."
+        if self._heartbeat.cancel_requested:
+            self._ledger.cancel_rest(self._fence)
+            self._ledger.close_run(self._fence, "cancel", Exit.INTERRUPTED, "cancelled")
+            return Exit.INTERRUPTED, f"Cancelled: {run} {counts}."
+        if self.cancel.is_set():
+            self._ledger.close_run(self._fence, "pause", Exit.INTERRUPTED, "interrupted")
+            return Exit.INTERRUPTED, f"Interrupted: {run} paused {counts}."
+        if summary.pending and not summary.failed:
+            self._ledger.close_run(self._fence, "pause", exit_code, "the rest is being made in another run")
+            return exit_code, None
+        event: RunEvent = "complete" if exit_code == Exit.DONE else "fail"
+        error = None if exit_code == Exit.DONE else f"{summary.failed} of {summary.total} items failed"
+        self._ledger.close_run(self._fence, event, exit_code, error)
+        return exit_code, None

@@ -1,0 +1,265 @@
+"""The plan: for each item, what there is to do and why. Pure: specs and a snapshot in, rows out, no call, no write."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from thumbforge.errors import LimitReached, ReplayDivergence, UsageError
+from thumbforge.runs.snapshot import KnownFinal, KnownIteration, Snapshot
+from thumbforge.runs.wanted import Wanted
+from thumbforge.settings import Settings
+from thumbforge.store.work import Art
+
+Action = Literal["skip", "refinish", "retry", "create"]
+ACTIONS: tuple[Action, ...] = ("skip", "refinish", "retry", "create")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The settings that a plan depends on."""
+
+    max_retries: int
+    max_lost: int
+    stale_after_s: float
+
+    @classmethod
+    def of(cls, settings: Settings, max_retries: int | None = None) -> Limits:
+        return cls(
+            max_retries=settings.integer("batch.max_retries") if max_retries is None else max_retries,
+            max_lost=settings.integer("batch.max_lost"),
+            stale_after_s=settings.number("batch.stale_after_s"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A field that is not what it was when the item's last picture was made."""
+
+    field: str
+    old: Any
+    new: Any
+
+    def __str__(self) -> str:
+        return f"{self.field}: {_short(self.old)} -> {_short(self.new)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One item of a plan.
+
+    `status` is what the item is before anything is done: completed, failed, or pending. A `skip` that is not completed
+    is a failure that is reported again (tries used up, or a picture that breaks a rule), or, with `busy_in`, an item
+    that another live run is making. `restore` names files of ours that are missing and come back without a run.
+    """
+
+    wanted: Wanted
+    action: Action
+    reason: str
+    status: str = "pending"
+    changes: tuple[Change, ...] = ()
+    take: int = 1
+    iteration_id: str | None = None
+    art: Art | None = None
+    lost_art: str | None = None
+    final: KnownFinal | None = None
+    busy_in: str | None = None
+    restore: tuple[str, ...] = ()
+
+    @property
+    def calls(self) -> int:
+        """Provider calls that the row will make if all goes well."""
+        return int(self.action in {"retry", "create"})
+
+    @property
+    def art_key(self) -> str:
+        return self.wanted.art_key(self.take)
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is to be done for the item, not even a file to put back."""
+        return self.action == "skip" and not self.restore and self.busy_in is None
+
+    def retaken(self) -> Row:
+        """The same item with a new picture wanted, whatever there is."""
+        return replace(self, action="create", reason="a new take", take=self.take + 1, art=None, final=None, restore=())
+
+
+def plan(wanted: Iterable[Wanted], snapshot: Snapshot, limits: Limits) -> tuple[Row, ...]:
+    """Rows in playlist order."""
+    return tuple(_decide(item, snapshot, limits) for item in wanted)
+
+
+def _decide(wanted: Wanted, snapshot: Snapshot, limits: Limits) -> Row:
+    known = snapshot.iterations.get(wanted.key)
+    if known and dict(known.key_parts) != wanted.key_parts.as_dict():
+        raise ReplayDivergence(
+            f"{wanted.item.video}: key {wanted.key[:8]} already stands for other inputs",
+            hint="change the prompt or the part a little: their texts run into each other",
+        )
+    take = known.take if known else 1
+    art = snapshot.art.get(wanted.art_key(take))
+    base = Row(wanted, "create", "new", take=take, iteration_id=known.id if known else None, art=art)
+    if art:
+        return _decide_finish(base, art, known, snapshot)
+    changes = _changes(wanted, take, None, snapshot)
+    base = replace(base, changes=changes, lost_art=snapshot.lost_art.get(wanted.art_key(take)))
+    return _decide_call(base, known, snapshot, limits)
+
+
+def _decide_finish(base: Row, art: Art, known: KnownIteration | None, snapshot: Snapshot) -> Row:
+    """The art is there: no call is needed, at most a drawing."""
+    wanted = base.wanted
+    final = snapshot.finals.get(wanted.final_key(art.picture.sha256))
+    base = replace(base, action="refinish", final=final)
+    if final and not final.compliant and known and known.status == "failed":
+        return replace(base, action="skip", status="failed", reason=known.error_text or "breaks a rule")
+    if not (final and final.compliant and known and known.status == "completed"):
+        changes = _changes(wanted, base.take, art.picture.sha256, snapshot)
+        return replace(base, changes=changes, reason=_why(changes, "the art is there, the picture is not"))
+    restore = tuple(_missing(wanted, final, snapshot))
+    reason = f"{' and '.join(restore)} restored" if restore else "up to date"
+    return replace(base, action="skip", status="completed", reason=reason, restore=restore)
+
+
+def _decide_call(base: Row, known: KnownIteration | None, snapshot: Snapshot, limits: Limits) -> Row:
+    """No art: a provider has to be called, unless the item is being made or has been given up."""
+    why = "its art is gone from the store" if base.lost_art else _why(base.changes, "new")
+    if known is None:
+        return replace(base, reason=why)
+    if known.executor_run_id and _is_alive(known, snapshot.now, limits):
+        return replace(base, action="skip", reason="running in another run", busy_in=known.executor_run_id)
+    if known.lost + bool(known.executor_run_id) >= limits.max_lost:
+        reason = f"the process died {limits.max_lost} times in this item"
+        return replace(base, action="skip", status="failed", reason=reason)
+    if known.executor_run_id:
+        return replace(base, action="retry", reason="the process that made it died")
+    if known.status == "failed" and known.tries >= limits.max_retries:
+        reason = f"tries used up ({known.tries} of max_retries={limits.max_retries}): {known.error_text}"
+        return replace(base, action="skip", status="failed", reason=reason)
+    if known.status == "failed":
+        return replace(base, action="retry", status="failed", reason=f"failed: {known.error_text}")
+    return replace(base, reason="begun, not finished" if known.status == "pending" else why)
+
+
+def _is_alive(known: KnownIteration, now: float, limits: Limits) -> bool:
+    """Whether somebody is at it: a live lease, or, where none was ever recorded, a start that is not long ago."""
+    if known.executor_had_lease:
+        return known.executor_is_live
+    return known.started_at is not None and now - known.started_at < limits.stale_after_s
+
+
+def _missing(wanted: Wanted, final: KnownFinal, snapshot: Snapshot) -> Iterator[str]:
+    export = snapshot.exports.get(wanted.item_key)
+    in_place = (
+        export and export.final_key == final.final_key and export.path == f"{wanted.series.name}/{wanted.export_name}"
+    )
+    if not in_place or wanted.export_name not in snapshot.files:
+        yield "export"
+    if final.final_key not in snapshot.manifests:
+        yield "manifest"
+
+
+_LABELS = {
+    "spec_hash": "template",
+    "provider_profile": "provider profile",
+    "reference": "hero",
+    "art": "art",
+}
+
+
+def _changes(wanted: Wanted, take: int, art_sha256: str | None, snapshot: Snapshot) -> tuple[Change, ...]:
+    """Field by field, what differs from the inputs of the item's last picture."""
+    before = snapshot.previous.get(wanted.item_key)
+    if not before:
+        return ()
+    now = inputs(wanted, take, art_sha256)
+    old = {name: value for group in ("key_parts", "art", "final") for name, value in _flat(before.get(group, {}))}
+    new = {name: value for group in ("key_parts", "art", "final") for name, value in _flat(now.get(group, {}))}
+    if art_sha256 is None:  # there is no new picture to compare the drawing with yet
+        new |= {name: value for name, value in _flat(wanted.final_parts("")) if name != "art"}
+    names = [name for name in {**new, **old} if name in new and old.get(name) != new[name] and name != "art"]
+    if len(names) > 1 and "spec_hash" in names:  # the hash only repeats what the other fields say
+        names.remove("spec_hash")
+    return tuple(Change(_LABELS.get(name, name), old.get(name), new[name]) for name in names)
+
+
+def inputs(wanted: Wanted, take: int, art_sha256: str | None) -> dict[str, Any]:
+    """What a picture is made of, as it stands in its manifest."""
+    found: dict[str, Any] = {"key_parts": wanted.key_parts.as_dict(), "art": wanted.art_fields(take)}
+    if art_sha256:
+        found["final"] = wanted.final_parts(art_sha256)
+    return found
+
+
+def _flat(fields: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in fields.items():
+        if isinstance(value, dict):
+            yield from _flat(value, "" if name in {"reads"} else f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _why(changes: Sequence[Change], otherwise: str) -> str:
+    return "; ".join(map(str, changes)) if changes else otherwise
+
+
+def _short(value: Any) -> str:
+    if value is None or value == "":
+        return "nothing"
+    text = str(value).replace("\n", " / ")
+    if re.fullmatch(r"[0-9a-f]{32,64}", text):
+        return text[:8]
+    return repr(text if len(text) <= 48 else text[:47] + "…")
+
+
+def counts(rows: Iterable[Row]) -> dict[Action, int]:
+    found = Counter(row.action for row in rows)
+    return {action: found[action] for action in ACTIONS}
+
+
+def check_max_images(rows: Sequence[Row], max_images: int | None) -> None:
+    """Raise LimitReached where the plan would make more calls than allowed; nothing has been written yet."""
+    calls = sum(row.calls for row in rows)
+    if max_images is not None and calls > max_images:
+        raise LimitReached(
+            f"{calls} pictures are to be made, max_images is {max_images}",
+            hint=f"raise it (max_images={calls}), or make some of them (only=…)",
+        )
+
+
+_ONLY = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
+
+
+def parse_only(text: str) -> tuple[range, ...]:
+    """`3,7-9` as ranges. Raises UsageError for anything else."""
+    ranges = []
+    for word in text.split(","):
+        match = _ONLY.fullmatch(word.strip())
+        low, high = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if high < low:
+            raise UsageError(f"only={text}: {word.strip() or 'an empty word'} is no number or range", hint="only=3,7-9")
+        ranges.append(range(low, high + 1))
+    return tuple(ranges)
+
+
+def select(rows: Sequence[Row], only: str | None) -> tuple[Row, ...]:
+    """The rows whose part is listed in `only`; an item without a part where its position is listed.
+
+    Without `only`, all. Raises UsageError when nothing is left.
+    """
+    if only is None:
+        chosen = tuple(rows)
+    else:
+        ranges = parse_only(only)
+        chosen = tuple(row for row in rows if any(_number(row) in numbers for numbers in ranges))
+    if not chosen:
+        raise UsageError(f"only={only} selects no item" if only else "the playlist has no items")
+    return chosen
+
+
+def _number(row: Row) -> int:
+    return row.wanted.position if row.wanted.item.part is None else row.wanted.item.part

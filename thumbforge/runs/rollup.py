@@ -1,0 +1,79 @@
+"""What a batch came to: each item's state as the ledger has it afterwards, and the exit code that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from thumbforge.errors import Exit
+from thumbforge.providers.base import Capabilities
+from thumbforge.runs.make import Outcome
+from thumbforge.runs.plan import Limits, Row
+from thumbforge.runs.series import Series
+from thumbforge.runs.wanted import Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSeries:
+    """A series with a row for every item, in playlist order."""
+
+    series: Series
+    capabilities: Capabilities
+    limits: Limits
+    wanted: tuple[Wanted, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    total: int
+    completed: int
+    failed: int
+    pending: int
+
+
+@dataclass(frozen=True, slots=True)
+class ItemResult:
+    """What an item is after the batch; `before` is its row of the plan, `after` its row in a plan made now."""
+
+    before: Row
+    after: Row
+    outcome: Outcome | None
+
+    @property
+    def status(self) -> str:
+        if self.outcome and self.outcome.status in {"failed", "interrupted"}:
+            return "failed"
+        if self.after.action == "skip" and self.after.status == "completed":
+            return "completed"
+        return "failed" if self.after.status == "failed" else "pending"
+
+    @property
+    def error(self) -> str | None:
+        if self.outcome and self.outcome.error:
+            return self.outcome.error
+        return None if self.status == "completed" else self.after.reason
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A finished batch. `run_id` is None where nothing was to do; `stop` says why it ended early."""
+
+    planned: PlannedSeries
+    run_id: str | None
+    items: tuple[ItemResult, ...]
+    summary: Summary
+    exit_code: Exit
+    stop: str | None = None
+    reference_ignored: bool = False
+
+
+def roll_up(items: Sequence[ItemResult]) -> tuple[Summary, Exit]:
+    """0 where everything is there, 4 where nothing completed and something failed, else 6."""
+    statuses = [item.status for item in items]
+    summary = Summary(len(items), *(statuses.count(s) for s in ("completed", "failed", "pending")))
+    if summary.completed == summary.total:
+        return summary, Exit.DONE
+    if summary.completed == 0 and summary.failed:
+        return summary, Exit.NOTHING_COMPLETED
+    return summary, Exit.PARTIAL

@@ -1,0 +1,173 @@
+"""From the words a user typed, or a series YAML, to one resolved series: everything that a plan needs."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from thumbforge.errors import NotFound, UsageError
+from thumbforge.models import Output, Playlist, Profile, SeriesSpec, Template
+from thumbforge.runs.reference import Hero, find_hero
+from thumbforge.settings import Settings
+from thumbforge.sources.links import PlaylistLink, VideoLink, parse_link
+from thumbforge.specs.catalog import Catalog, LoadedPlaylist
+
+if TYPE_CHECKING:
+    from thumbforge.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesRequest:
+    """What was asked for on the command line; None where nothing was said. `vars` override the series' own."""
+
+    series: str | None = None
+    playlist: str | None = None
+    hero: str | None = None
+    template: str | None = None
+    provider: str | None = None
+    reference: str | None = None
+    max_images: int | None = None
+    vars: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def names_one(self) -> bool:
+        return bool(self.series or self.playlist or self.hero)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A declared batch with everything looked up. `vars` are the series' with the command's on top."""
+
+    name: str
+    playlist_name: str
+    playlist: Playlist
+    hero: Hero
+    template: Template
+    profile: Profile
+    reference: str
+    vars: Mapping[str, Any]
+    overrides: Mapping[str, Any]
+    max_images: int | None
+    output: Output
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where words are looked up: the project, the user's directory, the settings, and the ledger if there is one."""
+
+    root: Path
+    cwd: Path
+    home: Path
+    catalog: Catalog
+    settings: Settings
+    database: Database | None
+
+
+def resolve(place: Place, request: SeriesRequest) -> Series:
+    """The one series that the request names.
+
+    Raises UsageError where it names none or several, NotFound for an unknown word, SpecError for bad YAML.
+    """
+    if request.series:
+        spec = place.catalog.series(request.series)
+        if request.playlist:
+            raise UsageError("series= and playlist= both name a playlist", hint="leave one of them out")
+        return _build(place, request.series, find_playlist(place, spec.playlist, place.root), spec, request)
+    if not request.playlist:
+        raise UsageError("no playlist was named", hint="playlist=<id, URL, name or file> hero=<picture>")
+    playlist = find_playlist(place, request.playlist, place.cwd)
+    own = _series_of(place, playlist, request)
+    if own:
+        return _build(place, own, playlist, place.catalog.series(own), request)
+    if not request.hero:
+        raise UsageError(f"playlist {playlist.name} has no hero", hint="hero=<picture, run or iteration>")
+    return _build(place, playlist.name, playlist, SeriesSpec(playlist=playlist.name, hero=request.hero), request)
+
+
+def all_series(place: Place) -> list[Series]:
+    """Every series of specs/series, in name order."""
+    return [resolve(place, SeriesRequest(series=name)) for name in sorted(place.catalog.series_names())]
+
+
+def _series_of(place: Place, playlist: LoadedPlaylist, request: SeriesRequest) -> str | None:
+    """The declared series that a bare `playlist=` means: the one of the playlist's name, else the only one on it."""
+    names = place.catalog.series_names()
+    if playlist.name in names:
+        return playlist.name
+    if request.hero:
+        return None
+    same = [
+        name
+        for name in sorted(names)
+        if place.catalog.series(name).playlist in {playlist.name, playlist.spec.playlist.id}
+    ]
+    if len(same) > 1:
+        raise UsageError(f"{len(same)} series use playlist {playlist.name}", hint="series=" + " or series=".join(same))
+    return same[0] if same else None
+
+
+def _build(place: Place, name: str, playlist: LoadedPlaylist, spec: SeriesSpec, request: SeriesRequest) -> Series:
+    reference = request.reference or spec.reference
+    if reference not in {"final", "raw"}:
+        raise UsageError(f"reference={reference}: expected final or raw")
+    base = place.cwd if request.hero else place.root
+    return Series(
+        name=name,
+        playlist_name=playlist.name,
+        playlist=playlist.spec,
+        hero=find_hero(request.hero or spec.hero, base, place.home, place.database, reference),
+        template=place.catalog.template(request.template or spec.template),
+        profile=place.catalog.profile(request.provider or spec.provider),
+        reference=reference,
+        vars={**spec.vars, **request.vars},
+        overrides=dict(request.vars),
+        max_images=spec.max_images if request.max_images is None else request.max_images,
+        output=spec.output or _default_output(place.settings),
+    )
+
+
+def _default_output(settings: Settings) -> Output:
+    return Output.model_validate(
+        {
+            "width": settings.integer("output.width"),
+            "height": settings.integer("output.height"),
+            "format": settings.text("output.format"),
+            "max_bytes": settings.integer("output.max_bytes"),
+        }
+    )
+
+
+_FILE_LIKE = re.compile(r"[/\\]|\.(ya?ml|json|csv)$", re.IGNORECASE)
+
+
+def find_playlist(place: Place, word: str, base: Path) -> LoadedPlaylist:
+    """A playlist by id, YouTube URL, spec name, or a path (YAML, `yt-dlp -J` JSON, CSV) that counts from `base`."""
+    link = parse_link(word)
+    wanted = link.id if isinstance(link, PlaylistLink) else word
+    if isinstance(link, VideoLink):
+        raise UsageError(f"{word} names a video, not a playlist", hint="open the playlist and copy its address")
+    if found := place.catalog.find_playlist(wanted):
+        return place.catalog.load_playlist(found[1])
+    path = base / word
+    if path.is_file():
+        return _from_file(place, path)
+    if link:
+        raise NotFound(f"playlist {wanted} is not in specs/playlists", hint="save it there first (docs/specs.md)")
+    if _FILE_LIKE.search(word):
+        raise NotFound(f"there is no file {word}", hint=f"paths count from {base}")
+    near = difflib.get_close_matches(word, place.catalog.playlist_names(), n=3)
+    known = near or sorted(place.catalog.playlist_names())[:5]
+    raise NotFound(f"unknown playlist {word}", hint=f"did you mean {' or '.join(known)}?" if known else "")
+
+
+def _from_file(place: Place, path: Path) -> LoadedPlaylist:
+    if path.suffix.lower() in {".yaml", ".yml"}:
+        return place.catalog.load_playlist(path)
+    from thumbforge.sources.files import read_playlist_file
+
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._") or "playlist"
+    return LoadedPlaylist(name=name[:64], path=path, spec=read_playlist_file(path))

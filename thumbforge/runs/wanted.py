@@ -1,0 +1,133 @@
+"""What the specs want for each item, before anybody looks at what exists: request, drawing, identity. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from thumbforge import ids
+from thumbforge.imaging.finalise import Drawing, final_parts
+from thumbforge.models import Item
+from thumbforge.providers.base import Capabilities, Reference, Request
+from thumbforge.runs.series import Series
+from thumbforge.specs.prompts import Prompts, variables_for
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One item as the specs want it. `position` counts from 1 in the playlist; `request` is that of take 1."""
+
+    series: Series
+    item: Item
+    position: int
+    occurrence: int
+    request: Request
+    drawing: Drawing
+    key: str
+    key_parts: ids.KeyParts
+    reads: frozenset[str]
+    export_name: str
+
+    @property
+    def item_key(self) -> str:
+        return ids.item_key(self.item.video, self.occurrence)
+
+    @property
+    def task_name(self) -> str:
+        """The doit task's name after `thumb:<series>:`."""
+        return self.item.video if self.occurrence == 1 else f"{self.item.video}:{self.occurrence}"
+
+    def request_for(self, take: int) -> Request:
+        return replace(self.request, take=take)
+
+    def art_fields(self, take: int) -> dict[str, Any]:
+        return self.request_for(take).art_fields(self.series.profile.id, self.reads)
+
+    def art_key(self, take: int) -> str:
+        return ids.art_key(self.art_fields(take))
+
+    def final_parts(self, art_sha256: str) -> dict[str, Any]:
+        return final_parts(art_sha256, self.series.template.layout, self.drawing, self.series.output)
+
+    def final_key(self, art_sha256: str) -> str:
+        return ids.final_key(self.final_parts(art_sha256))
+
+
+def wanted_items(series: Series, capabilities: Capabilities, reference: Reference) -> tuple[Wanted, ...]:
+    """Every item of the series in playlist order. Raises SpecError for a prompt that cannot be rendered."""
+    return tuple(_wanted_items(series, capabilities, reference))
+
+
+def _wanted_items(series: Series, capabilities: Capabilities, reference: Reference) -> Iterator[Wanted]:
+    prompts = Prompts(series.template)
+    seen: Counter[str] = Counter()
+    width = _padding(series)
+    suffix = ".jpg" if series.output.format == "jpeg" else ".png"
+    for position, item in enumerate(series.playlist.items, 1):
+        seen[item.video] += 1
+        variables = _variables(series, item, position)
+        request = Request(
+            prompt=prompts.prompt(variables),
+            negative_prompt=prompts.negative(variables),
+            width=series.output.width,
+            height=series.output.height,
+            seed=None,
+            reference=reference,
+            video=item.video,
+        )
+        parts = _key_parts(series, item, request)
+        occurrence = seen[item.video]
+        number = f"{item.part if item.part is not None else position:0{width}d}"
+        place = "" if occurrence == 1 else f"-{occurrence}"
+        yield Wanted(
+            series=series,
+            item=item,
+            position=position,
+            occurrence=occurrence,
+            request=request,
+            drawing=Drawing(title=item.title if item.text is None else item.text, part=_part(prompts, item, variables)),
+            key=ids.idempotency_key(parts),
+            key_parts=parts,
+            reads=capabilities.reads,
+            export_name=f"{number}-{item.video}{place}{suffix}",
+        )
+
+
+def _variables(series: Series, item: Item, position: int) -> Mapping[str, Any]:
+    """An item's own vars go before the series', what was typed on the command line goes before both."""
+    return variables_for(
+        item=item,
+        playlist=series.playlist.playlist,
+        vars={**series.vars, **item.vars, **series.overrides},
+        width=series.output.width,
+        height=series.output.height,
+        negative_space=series.template.layout.negative_space,
+        position=position,
+    )
+
+
+def _part(prompts: Prompts, item: Item, variables: Mapping[str, Any]) -> str | None:
+    """The badge: the item's own label, else the layout's text where the item has a part."""
+    if item.label:
+        return item.label
+    return None if item.part is None else prompts.part_text(variables)
+
+
+def _key_parts(series: Series, item: Item, request: Request) -> ids.KeyParts:
+    return ids.KeyParts(
+        spec_hash=series.template.spec_hash,
+        provider_profile=series.profile.id,
+        video=item.video,
+        part="" if item.part is None else str(item.part),
+        prompt=ids.prompt_text(request.prompt, request.negative_prompt),
+        seed="" if request.seed is None else str(request.seed),
+        reference=request.reference.sha256 if request.reference else "",
+    )
+
+
+def _padding(series: Series) -> int:
+    """Digits of the largest number in an export's name, at least two, so that names sort as parts do."""
+    numbers = [position if item.part is None else item.part for position, item in enumerate(series.playlist.items, 1)]
+    return max(2, len(str(max(numbers, default=0))))
