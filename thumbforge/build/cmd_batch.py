@@ -1,0 +1,154 @@
+"""`doit batch`: the main job. Plan, refuse or make, then tell."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from thumbforge import log
+from thumbforge.build import variables
+from thumbforge.build.command import JSON_OPTION, Arguments, ThumbCommand
+from thumbforge.errors import Exit, LimitReached, ThumbforgeError, UsageError
+
+
+def _pair(name: str, about: str) -> dict[str, Any]:
+    """An option that is the same as the pair `name=value`."""
+    return {
+        "name": name,
+        "short": "",
+        "long": name.replace("_", "-"),
+        "type": str,
+        "default": None,
+        "pair": True,
+        "help": about,
+    }
+
+
+def _option(name: str, kind: type, about: str, short: str = "") -> dict[str, Any]:
+    default = False if kind is bool else None
+    return {"name": name, "short": short, "long": name, "type": kind, "default": default, "least": 1, "help": about}
+
+
+class Batch(ThumbCommand):
+    name = "batch"
+    doc_purpose = "make what is missing of one series, skip what is done"
+    doc_usage = "playlist=<id, URL, name or file> [hero=<picture, run or iteration>] | series=<name>"
+    doc_description = (
+        "Makes one thumbnail per item of the playlist in out/<series>/. What is done is skipped, what failed is tried "
+        "again, what only needs other text is drawn again without a call. Options may be written as pairs: template=T "
+        "is --template T. var.<name>=<value> sets a variable of the template."
+    )
+    pair_names = variables.BATCH_NAMES
+    cmd_options = (
+        _pair("series", "a series of specs/series"),
+        _pair("playlist", "playlist id, YouTube URL, spec name, or a YAML, JSON or CSV file"),
+        _pair("hero", "the picture that sets the style: an image file, a run id or an iteration id"),
+        _pair("template", "template name"),
+        _pair("provider", "provider profile name"),
+        _pair("reference", "final (default) or raw: which picture of the hero the provider sees"),
+        _pair("only", "parts to make, such as 3,7-9"),
+        _pair("max_images", "refuse to make more pictures than this"),
+        _pair("max_retries", "tries of a failed item across invocations"),
+        _pair("wait", "no: do not wait for items that another run is making"),
+        _option("var", str, "NAME=VALUE, a variable of the template"),
+        _option("concurrency", int, "items made at once", short="n"),
+        _option("dry-run", bool, "print the plan, change nothing"),
+        JSON_OPTION,
+    )  # fmt: skip
+
+    def run(self, arguments: Arguments) -> int:
+        from thumbforge.build import view
+        from thumbforge.build.session import Session, start
+        from thumbforge.build.tasks import add, request_of
+        from thumbforge.providers.base import Cancel
+        from thumbforge.runs.batch import plan_series
+        from thumbforge.runs.plan import check_max_images, select
+        from thumbforge.runs.reference import check_hero
+        from thumbforge.runs.rollup import ItemResult, Result, roll_up
+
+        pairs, as_json = self._pairs(arguments), bool(arguments.options["json"])
+        project = self.project()
+        configure_logging(project, as_json=as_json)
+        session = start(Session(project, Cancel(), wait=pairs.flag("wait", True)))
+        series = find_series(project, request_of(pairs))
+        planned = plan_series(project, series, pairs.whole("max_retries"))
+        rows = select(planned.rows, pairs.get("only"))
+        check_hero(series.hero)
+        if arguments.options["dry-run"]:
+            try:
+                check_max_images(rows, series.max_images)
+                refusal = None
+            except LimitReached as error:
+                refusal = error
+            view.print_plan(rows, as_json=as_json, exit_code=refusal.exit_code if refusal else Exit.DONE)
+            if refusal:
+                raise refusal
+            return Exit.DONE
+        check_max_images(rows, series.max_images)
+        if all(row.idle or (row.busy_in and not session.wait) for row in rows):
+            items = tuple(ItemResult(row, row, None) for row in rows)
+            summary, exit_code = roll_up(items)
+            result = Result(planned, None, items, summary, exit_code)
+        else:
+            names = add(session, planned, rows)
+            result = run_tasks(session, names, arguments.options["concurrency"])
+        view.print_result(result, project, as_json=as_json)
+        return result.exit_code
+
+    def _pairs(self, arguments: Arguments) -> variables.Pairs:
+        """`thumbforge batch PL` is `playlist=PL`."""
+        words, pairs = arguments.words, arguments.pairs
+        if not words:
+            return pairs
+        if len(words) > 1 or "playlist" in pairs.values or "series" in pairs.values:
+            raise UsageError(f"batch does not know what to do with {words[-1]!r}", hint=f"thumbforge help {self.name}")
+        return variables.Pairs({**pairs.values, "playlist": words[0]}, pairs.vars)
+
+
+def find_series(project: Any, request: Any) -> Any:
+    from thumbforge.runs.series import resolve
+
+    database = project.read_ledger()
+    try:
+        return resolve(project.place(database), request)
+    finally:
+        if database:
+            database.close()
+
+
+def configure_logging(project: Any, *, as_json: bool) -> None:
+    """On a terminal the bar tells what happens, so that only warnings are lines; elsewhere each item is one."""
+    level = project.settings.text("log.level")
+    if level == "auto":
+        level = "warning" if sys.stderr.isatty() or as_json else "info"
+    log.configure(level=level, file=project.home / "logs" / "thumbforge.jsonl")
+
+
+def run_tasks(session: Any, names: Sequence[str], concurrency: int | None) -> Any:
+    """Run the tasks with doit's runner, in threads; returns the batch's Result."""
+    from doit.control import TaskControl
+    from doit.dependency import Dependency
+    from doit.globals import Globals
+    from doit.runner import MThreadRunner
+    from doit.task import Stream, dict_to_task
+
+    from thumbforge.build.backend import LedgerBackend
+    from thumbforge.build.checker import ContentChecker
+    from thumbforge.build.reporter import BatchReporter
+    from thumbforge.build.tasks import thumb_task
+
+    control = TaskControl([dict_to_task(thumb_task(session, name)) for name in names])
+    control.process(list(names))
+    manager = Dependency(LedgerBackend, str(session.project.root / ".doit.db"), checker_cls=ContentChecker)
+    Globals.dep_manager = manager
+    reporter = BatchReporter(sys.stdout, {})
+    workers = concurrency or session.project.settings.integer("batch.concurrency")
+    runner = MThreadRunner(manager, reporter, True, False, Stream(2), workers)
+    runner.run_all(control.task_dispatcher())
+    for fault in session.faults.values():  # the run could not even be opened
+        raise fault
+    if reporter.runtime_errors:
+        raise ThumbforgeError("; ".join(reporter.runtime_errors))
+    [result] = reporter.results
+    return result

@@ -1,0 +1,121 @@
+"""One invocation of doit: the series it is about, their plans, and the batches that its tasks open.
+
+The first task of a series that has something to do opens the series' batch; the reporter's end closes it. The backend
+and the up-to-date objects ask the same session, so that a command plans each series once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from thumbforge.build.checker import ContentChecker
+from thumbforge.errors import Exit
+
+if TYPE_CHECKING:
+    from thumbforge.providers.base import Cancel
+    from thumbforge.runs.batch import Batch
+    from thumbforge.runs.make import Outcome
+    from thumbforge.runs.plan import Row
+    from thumbforge.runs.project import Project
+    from thumbforge.runs.rollup import PlannedSeries, Result
+
+_current: Session | None = None
+
+
+@dataclass
+class Session:
+    """What the tasks of one process share. `names` maps a task's name to its series and item key."""
+
+    project: Project
+    cancel: Cancel
+    wait: bool = True
+    planned: dict[str, PlannedSeries] = field(default_factory=dict)
+    names: dict[str, tuple[str, str]] = field(default_factory=dict)
+    rows: dict[str, Row] = field(default_factory=dict)
+    file_deps: dict[str, list[str]] = field(default_factory=dict)
+    selected: list[str] = field(default_factory=list)
+    batches: dict[tuple[str, bool], Batch] = field(default_factory=dict)
+    faults: dict[str, Exception] = field(default_factory=dict)
+    exit_code: Exit | None = None
+    checker: ContentChecker = field(default_factory=ContentChecker)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def select(self, task_names: Iterable[str]) -> None:
+        """The tasks that this invocation is about; a batch that is opened plans for these alone."""
+        self.selected = [name for name in task_names if name in self.names]
+
+    def make(self, task_name: str, *, retake: bool = False) -> Outcome:
+        """Make the item of a task; with `retake` anew although it is up to date (`doit -a`), at the price of a call.
+
+        Raises LimitReached, before anything is written, where its series wants more calls than max_images.
+        """
+        series, item_key = self.names[task_name]
+        with self.lock:
+            if series in self.faults:
+                raise self.faults[series]
+            try:
+                batch = self.batches.get((series, retake)) or self._open(series, retake)
+            except Exception as error:
+                self.faults[series] = error
+                raise
+        return batch.outcome(item_key)
+
+    def _open(self, series: str, retake: bool) -> Batch:
+        """One run for everything that is to be made of a series, and one for its new takes."""
+        from thumbforge.runs.batch import Batch
+        from thumbforge.runs.plan import check_max_images
+
+        names = self.selected or list(self.names)
+        rows = [self.rows[name] for name in names if self.names[name][0] == series]
+        if retake:
+            rows = [row.retaken() for row in rows if row.idle and row.status == "completed"]
+        planned = self.planned[series]
+        check_max_images(rows, planned.series.max_images)
+        batch = Batch(self.project, planned, rows, cancel=self.cancel, wait=self.wait)
+        self.batches[series, retake] = batch
+        return batch
+
+    def close(self) -> list[Result]:
+        """Roll up and close every batch that was opened, in the order they were."""
+        results = [batch.close() for batch in self.batches.values()]
+        self.batches.clear()
+        self.exit_code = worst(result.exit_code for result in results)
+        return results
+
+    def rebuilt_record(self, task_name: str) -> dict[str, Any] | None:
+        """doit's record of a task that the ledger says is done, as if doit had just made it."""
+        row = self.rows.get(task_name)
+        if row is None or row.action != "skip" or row.status != "completed":
+            return None
+        deps = self.file_deps[task_name]
+        states = {dep: self.checker.get_state(dep, None) for dep in deps}
+        return {"_values_:": {}, "checker:": type(self.checker).__name__, **states, "deps:": deps}
+
+
+def worst(codes: Iterable[Exit]) -> Exit | None:
+    """The one code for several batches: an interrupt or a fault first, then "some, not all"."""
+    found = set(codes)
+    for code in (Exit.INTERRUPTED, Exit.UNEXPECTED):
+        if code in found:
+            return code
+    if len(found) > 1:
+        return Exit.PARTIAL
+    return found.pop() if found else None
+
+
+def start(session: Session) -> Session:
+    """Make `session` the one that backend, reporter and tasks of this process ask."""
+    global _current
+    _current = session
+    return session
+
+
+def current() -> Session | None:
+    return _current
+
+
+def rebuilt_record(task_name: str) -> dict[str, Any] | None:
+    return _current.rebuilt_record(task_name) if _current else None

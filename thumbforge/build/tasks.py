@@ -1,0 +1,159 @@
+"""The doit tasks of a project: one for each item of each series, up to date when the ledger says so."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from doit import get_initial_workdir
+from doit.exceptions import InvalidTask, TaskFailed
+from doit.globals import Globals
+
+from thumbforge.build import session as sessions
+from thumbforge.build import variables
+from thumbforge.build.command import describe
+from thumbforge.build.session import Session
+from thumbforge.errors import ThumbforgeError, UsageError
+from thumbforge.providers.base import Cancel
+from thumbforge.runs.batch import plan_series
+from thumbforge.runs.make import relative
+from thumbforge.runs.plan import Row, select
+from thumbforge.runs.project import Project
+from thumbforge.runs.rollup import PlannedSeries
+from thumbforge.runs.series import SeriesRequest, all_series, resolve
+
+
+def request_of(pairs: variables.Pairs) -> SeriesRequest:
+    return SeriesRequest(
+        **{name: pairs.get(name) for name in ("series", "playlist", "hero", "template", "provider", "reference")},
+        max_images=pairs.whole("max_images"),
+        vars=pairs.vars,
+    )
+
+
+def task_thumb() -> Iterator[dict[str, Any]]:
+    """thumbnails, one task per playlist item"""
+    yield {"basename": "thumb", "name": None, "doc": "thumbnails of every series", "uptodate": [True]}
+    try:
+        session = _session_of_dodo()
+        for name in session.names:
+            yield {**thumb_task(session, name), "basename": "thumb", "name": name.removeprefix("thumb:")}
+    except ThumbforgeError as error:
+        raise InvalidTask(describe(error)) from error
+
+
+def _session_of_dodo() -> Session:
+    """Plans what the command line names (`playlist=… hero=…`, `series=…`), or every series of the project."""
+    pairs = variables.of_tasks()
+    project = Project(Path.cwd(), Path(get_initial_workdir() or Path.cwd()))
+    session = sessions.start(Session(project, Cancel(), wait=pairs.flag("wait", True)))
+    request = request_of(pairs)
+    database = project.read_ledger()
+    try:
+        place = project.place(database)
+        named = request.names_one
+        if not named and pairs.values:
+            raise UsageError(f"{next(iter(pairs.values))}= needs a series", hint="series=… or playlist=… hero=…")
+        found = [resolve(place, request)] if named else all_series(place)
+    finally:
+        if database:
+            database.close()
+    for series in found:
+        planned = plan_series(project, series, pairs.whole("max_retries"))
+        add(session, planned, select(planned.rows, pairs.get("only")) if planned.rows else ())
+    return session
+
+
+def add(session: Session, planned: PlannedSeries, rows: Sequence[Row]) -> list[str]:
+    """Take a planned series into the session; returns the names of its rows' tasks."""
+    name = planned.series.name
+    session.planned[name] = planned
+    reference = relative(planned.series.hero.path, session.project.root)
+    names = []
+    for row in rows:
+        task = f"thumb:{name}:{row.wanted.task_name}"
+        session.names[task] = (name, row.wanted.item_key)
+        session.rows[task] = row
+        manifest = _manifest(session, row)
+        session.file_deps[task] = [reference, *([manifest] if manifest else [])]
+        names.append(task)
+    return names
+
+
+def _manifest(session: Session, row: Row) -> str | None:
+    """The manifest of the picture that the specs want now, once there is one; doit cannot depend on a missing file."""
+    if row.art is None:
+        return None
+    path = session.project.store.manifest_path(row.wanted.final_key(row.art.picture.sha256))
+    return relative(path, session.project.root) if path.is_file() else None
+
+
+def thumb_task(session: Session, name: str) -> dict[str, Any]:
+    """The doit task of one item, under its full name."""
+    row = session.rows[name]
+    uptodate = ThumbUpToDate(session, name)
+    target = session.project.out / row.wanted.series.name / row.wanted.export_name
+    return {
+        "name": name,
+        "doc": task_doc(row),
+        "actions": [(make_thumb, [uptodate])],
+        "file_dep": session.file_deps[name],
+        "targets": [relative(target, session.project.root)],
+        "uptodate": [uptodate],
+        "clean": True,
+        "io": {"capture": False},  # captured stdout with threads loses what is printed afterwards
+        "verbosity": 2,
+    }
+
+
+def task_doc(row: Row) -> str:
+    """`Part 7 · title`, on one line whatever the title holds."""
+    title = " ".join("".join(c if c.isprintable() else " " for c in row.wanted.item.title).split())
+    part = row.wanted.item.part
+    return title if part is None else f"Part {part} · {title}"
+
+
+class ThumbUpToDate:
+    """Asks the ledger's plan whether an item is done; as text it says what changed and what that will cost."""
+
+    def __init__(self, session: Session, name: str) -> None:
+        self.session, self.name = session, name
+        self.was_current = False
+
+    @property
+    def row(self) -> Row:
+        return self.session.rows[self.name]
+
+    def __call__(self, task: Any, values: Any) -> bool:
+        row = self.row
+        done = row.action == "skip" and row.status == "completed"
+        # doit does not tell an action about `-a`: it is what has happened when the action of a task that was up to
+        # date (nothing missing, nothing forgotten) runs all the same.
+        self.was_current = done and not row.restore and all(map(os.path.exists, task.targets)) and self._has_record()
+        return done
+
+    def _has_record(self) -> bool:
+        manager = Globals.dep_manager
+        return manager is not None and bool(manager._in(self.name))
+
+    def __str__(self) -> str:
+        row = self.row
+        cost = "no call" if row.calls == 0 else "1 provider call"
+        why = "\n".join(f"      {change}" for change in row.changes) or f"      {row.reason}"
+        return f"{row.action} ({cost}):\n{why}\n     "
+
+
+def make_thumb(uptodate: ThumbUpToDate, task: Any) -> Any:
+    """The action of a thumb task. What became of the item is in the ledger; doit hears success or failure."""
+    session, name = uptodate.session, uptodate.name
+    try:
+        outcome = session.make(name, retake=uptodate.was_current)
+    except ThumbforgeError as error:
+        return TaskFailed(describe(error))
+    if outcome.status != "completed" or outcome.final is None:
+        return TaskFailed(outcome.error or outcome.status)
+    # Its final key was not known before the art was made, so doit hears of this dependency only now.
+    task.file_dep.add(relative(session.project.store.manifest_path(outcome.final_key), session.project.root))
+    return {"final": outcome.final.sha256}

@@ -1,0 +1,192 @@
+"""Results on stdout: tables for people, one JSON document for programs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from thumbforge.build.command import print_json
+from thumbforge.build.reporter import how_to_go_on, tally
+from thumbforge.errors import Exit
+from thumbforge.runs.make import relative
+from thumbforge.runs.plan import Row, counts
+from thumbforge.runs.project import Project
+from thumbforge.runs.rollup import ItemResult, Result
+from thumbforge.store.work import StoredPicture
+
+
+def print_plan(rows: Sequence[Row], *, as_json: bool, exit_code: Exit) -> None:
+    if as_json:
+        print_json(
+            {"dry_run": True, "summary": counts(rows), "plan": [_planned(r) for r in rows], "exit_code": exit_code}
+        )
+        return
+    print_table(
+        ("part", "title", "key", "action", "reason"),
+        [(_part(r), r.wanted.item.title, r.wanted.key[:8], r.action, r.reason) for r in rows],
+    )
+    calls = sum(row.calls for row in rows)
+    found = ", ".join(f"{count} {action}" for action, count in counts(rows).items() if count)
+    write(f"{len(rows)} items: {found}; {calls} provider call{'s' * (calls != 1)}. Nothing was changed.")
+
+
+def _planned(row: Row) -> dict[str, Any]:
+    item = row.wanted.item
+    return {
+        "part": item.part,
+        "position": row.wanted.position,
+        "video": item.video,
+        "title": item.title,
+        "key": row.wanted.key,
+        "key_parts": row.wanted.key_parts.as_dict(),
+        "action": row.action,
+        "reason": row.reason,
+    }
+
+
+def print_result(result: Result, project: Project, *, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "run": result.run_id,
+                "summary": summary_of(result),
+                "items": [_item(item, project) for item in result.items],
+                "reference_ignored": result.reference_ignored,
+                "exit_code": result.exit_code,
+            }
+        )
+        return
+    if result.run_id is None and result.exit_code == Exit.DONE and not any(i.before.restore for i in result.items):
+        write(f"Nothing to do: all {result.summary.total} thumbnails of {result.planned.series.name} are up to date.")
+        return
+    _print_header(result)
+    print_table(
+        ("part", "title", "status", "size", "compliant", "asset", "error"),
+        [
+            (
+                _part(item.before),
+                item.before.wanted.item.title,
+                _status(item),
+                size_of(picture),
+                {True: "yes", False: "no", None: ""}[compliant],
+                picture.sha256[:12] if picture else "",
+                item.error or "",
+            )
+            for item in result.items
+            for picture, compliant in [final_of(item)]
+        ],
+    )
+    write(result.stop or f"{tally(result)}: out/{result.planned.series.name}/")
+    if hint := how_to_go_on(result):
+        write(hint)
+
+
+def _print_header(result: Result) -> None:
+    series = result.planned.series
+    ignored = ", ignored by the provider" if result.reference_ignored else ""
+    for name, value in (
+        ("run", result.run_id or "none: no picture was made"),
+        ("playlist", f"{series.playlist.playlist.title or series.playlist_name} ({series.playlist.playlist.id})"),
+        ("template", f"{series.template.name} v{series.template.version}"),
+        ("provider", series.profile.name),
+        ("reference", f"{series.hero.path.name} ({series.hero.sha256[:12]}{ignored})"),
+        ("parent run", series.hero.run_id),
+    ):
+        write(f"{name:<11} {value}")
+    write("")
+
+
+def _status(item: ItemResult) -> str:
+    return "skipped" if item.before.idle and item.status == "completed" else item.status
+
+
+def final_of(item: ItemResult) -> tuple[StoredPicture | None, bool | None]:
+    """The picture that the ledger has for the item now, and whether it keeps the rules."""
+    final = item.after.final
+    if final:
+        return final.picture, final.compliant
+    return None, None
+
+
+def _item(item: ItemResult, project: Project) -> dict[str, Any]:
+    wanted = item.before.wanted
+    picture, compliant = final_of(item)
+    return {
+        "part": wanted.item.part,
+        "position": wanted.position,
+        "video": wanted.item.video,
+        "title": wanted.item.title,
+        "action": item.before.action,
+        "iteration_id": item.after.iteration_id,
+        "status": item.status,
+        "compliant": compliant,
+        "final_asset": picture and asset(picture, project),
+        "error": item.error,
+    }
+
+
+def asset(picture: StoredPicture, project: Project) -> dict[str, Any]:
+    """An asset as JSON shows it; the path counts from the project directory."""
+    path = relative(project.store.path(picture.sha256, picture.suffix), project.root)
+    return {
+        "sha256": picture.sha256,
+        "path": path,
+        "width": picture.width,
+        "height": picture.height,
+        "bytes": picture.bytes,
+    }
+
+
+def summary_of(result: Result) -> dict[str, int]:
+    summary = result.summary
+    return {name: getattr(summary, name) for name in ("total", "completed", "failed", "pending")}
+
+
+def size_of(picture: StoredPicture | None) -> str:
+    return f"{picture.width}x{picture.height} {picture.bytes / 1000:.0f} kB" if picture else ""
+
+
+def _part(row: Row) -> str:
+    part = row.wanted.item.part
+    return f"#{row.wanted.position}" if part is None else str(part)
+
+
+def write(line: str) -> None:
+    sys.stdout.write(line + "\n")
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table that fits a terminal by cutting its widest cells; in a pipe nothing is cut."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    is_terminal = sys.stdout.isatty()
+    console = Console(file=sys.stdout, highlight=False, width=None if is_terminal else 4000, no_color=not is_terminal)
+    table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
+    for column in columns:
+        table.add_column(column, no_wrap=True, overflow="ellipsis", justify="right" if column == "part" else "left")
+    for row in rows:
+        table.add_row(*(Text(one_line(cell), style=_STYLES.get(cell, "")) for cell in row))
+    if is_terminal:
+        console.print(table)
+        return
+    with console.capture() as captured:
+        console.print(table)
+    for line in captured.get().splitlines():
+        write(line.rstrip())
+
+
+_STYLES: Mapping[str, str] = {
+    "failed": "red",
+    "completed": "green",
+    "pending": "yellow",
+    "create": "green",
+    "retry": "yellow",
+}
+
+
+def one_line(text: str) -> str:
+    """Titles are data: no line break, no control or direction character reaches a terminal."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
