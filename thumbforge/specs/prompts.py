@@ -1,0 +1,142 @@
+"""A template's texts for one item: prompt, negative prompt and part badge.
+
+The variables are data. A title that holds `{{ }}` comes out as it is; only the template's own text is Jinja2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from thumbforge.errors import Problem, SpecError
+from thumbforge.models import Item, NegativeSpace, PlaylistHead, Template
+
+if TYPE_CHECKING:
+    from jinja2 import Template as Compiled
+
+FAULTS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError, MemoryError)
+
+
+def variables_for(
+    item: Item,
+    playlist: PlaylistHead,
+    vars: Mapping[str, Any],
+    width: int,
+    height: int,
+    negative_space: NegativeSpace | None,
+    position: int,
+) -> dict[str, Any]:
+    """What a template sees: all of it, and nothing else.
+
+    `vars` are the merged ones: the series', over them the item's, over those the command's `var.…`. `position` is the
+    item's place in the playlist and counts from 1; `part_number` is None where the item has no part. `width` and
+    `height` are the pixels asked for.
+    """
+    return {
+        "topic": item.topic or item.title,
+        "video": {"id": item.video, "title": item.title, "duration": item.duration},
+        "playlist": playlist.model_dump(include={"id", "title", "channel", "language"}),
+        "part_number": item.part,
+        "part_label": item.label,
+        "position": position,
+        "vars": dict(vars),
+        "width": width,
+        "height": height,
+        "negative_space": negative_space,
+    }
+
+
+class Prompts:
+    """A template's texts, compiled once. Raises SpecError, naming the template, the text and the line, when made for
+    a text that does not compile and when used for one that cannot be rendered with these variables."""
+
+    def __init__(self, template: Template) -> None:
+        part = template.layout.part
+        self._prompt = _Text(template.name, "prompt", template.prompt)
+        self._negative = _Text(template.name, "negative_prompt", template.negative_prompt or "")
+        self._part = _Text(template.name, "layout.part.text", part.text if part else "")
+
+    def prompt(self, variables: Mapping[str, Any]) -> str:
+        """The prompt, without blank lines around it; never empty."""
+        return self._prompt.render(variables) or self._prompt.fail("", "is empty for this item")
+
+    def negative(self, variables: Mapping[str, Any]) -> str | None:
+        return self._negative.render(variables) or None
+
+    def part_text(self, variables: Mapping[str, Any]) -> str | None:
+        """The badge's text; None for an item with neither part nor label and for a layout without a badge."""
+        if variables["part_number"] is None and not variables["part_label"]:
+            return None
+        return self._part.render(variables) or None
+
+
+class _Text:
+    """One text of a template. `field` is where it stands in the YAML."""
+
+    def __init__(self, template: str, field: str, source: str) -> None:
+        self._template = template
+        self._field = field
+        self._compiled = self._compile(source) if "{" in source else None
+        self._plain = source.strip()
+
+    def render(self, variables: Mapping[str, Any]) -> str:
+        if self._compiled is None:
+            return self._plain
+        return self._render(self._compiled, variables).strip()
+
+    def fail(self, line: int | str, message: str, hint: str = "") -> NoReturn:
+        where = f"{self._field}, line {line}" if line else self._field
+        raise SpecError([Problem(f"template {self._template}", 0, where, message)], hint=hint)
+
+    def _compile(self, source: str) -> Compiled:
+        from jinja2 import Template, TemplateSyntaxError
+
+        from thumbforge.specs.sandbox import SANDBOX
+
+        try:
+            code = SANDBOX.compile(SANDBOX.tree(source), filename=self._field)
+        except TemplateSyntaxError as error:
+            self.fail(error.lineno, str(error.message), "the text is Jinja2: {{ topic }}, {% if … %} … {% endif %}")
+        except (SyntaxError, *FAULTS):
+            self.fail("", "is nested too deeply", "make the text simpler")
+        return Template.from_code(SANDBOX, code, SANDBOX.globals)
+
+    def _render(self, compiled: Compiled, variables: Mapping[str, Any]) -> str:
+        from jinja2 import TemplateError, UndefinedError
+
+        from thumbforge.specs.sandbox import MAX_CHARACTERS, MAX_STEPS, STEPS, Named
+
+        named = {k: Named(k, v) if isinstance(v, Mapping) else v for k, v in variables.items()}
+        context = compiled.new_context({**named, STEPS: [MAX_STEPS]})
+        pieces: list[str] = []
+        room = MAX_CHARACTERS
+        try:
+            for piece in compiled.root_render_func(context):
+                pieces.append(piece)
+                room -= len(piece)
+                if room < 0:
+                    break
+        except UndefinedError as error:
+            self.fail(self._line(compiled, error.__traceback__), str(error.message), _undefined_hint(error, variables))
+        except (TemplateError, *FAULTS) as error:
+            self.fail(self._line(compiled, error.__traceback__), str(error) or type(error).__name__)
+        if room < 0:
+            self.fail("", f"gives more than {MAX_CHARACTERS:,} characters", "shorten the text or its loops")
+        return "".join(pieces)
+
+    def _line(self, compiled: Compiled, trace: TracebackType | None) -> int:
+        """The template's line that was being rendered, from the innermost frame of its compiled code."""
+        line = 0
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == self._field:
+                line = compiled.get_corresponding_lineno(trace.tb_lineno)
+            trace = trace.tb_next
+        return line
+
+
+def _undefined_hint(error: Exception, variables: Mapping[str, Any]) -> str:
+    name = str(error).split("`")[1] if "`" in str(error) else ""
+    if name.startswith("vars."):
+        return f"set it with var.{name.removeprefix('vars.')}=… or in the series' vars"
+    return f"a template sees {', '.join(sorted(variables))}"
