@@ -24,6 +24,7 @@ LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 _bound: ContextVar[Mapping[str, Any]] = ContextVar("thumbforge_log", default=MappingProxyType({}))
 _lock = threading.Lock()
+_IDS = frozenset({"run", "iteration", "attempt"})  # their first eight digits are enough for a person
 
 
 def _to_stderr(line: str) -> None:
@@ -123,7 +124,7 @@ def _both(to_json: Callable[..., Any]) -> Callable[..., Any]:
 def _plain(event: Mapping[str, Any]) -> str:
     """`12:04:31 warning provider call failed  part=3 try=1/3`, one line whatever the values hold."""
     shown = {k: v for k, v in event.items() if k not in {"event", "level", "timestamp", "exception"} and v is not None}
-    pairs = " ".join(f"{key}={_word(value)}" for key, value in shown.items())
+    pairs = " ".join(f"{key}={_word(str(value)[:8] if key in _IDS else value)}" for key, value in shown.items())
     line = f"{event['timestamp'][11:19]} {event['level']} {event['event']}"
     return f"{line}  {pairs}" if pairs else line
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -12,22 +13,9 @@ from thumbforge.build.command import JSON_OPTION, Arguments, ThumbCommand
 from thumbforge.errors import Exit, LimitReached, ThumbforgeError, UsageError
 
 
-def _pair(name: str, about: str) -> dict[str, Any]:
-    """An option that is the same as the pair `name=value`."""
-    return {
-        "name": name,
-        "short": "",
-        "long": name.replace("_", "-"),
-        "type": str,
-        "default": None,
-        "pair": True,
-        "help": about,
-    }
-
-
 def _option(name: str, kind: type, about: str, short: str = "") -> dict[str, Any]:
     default = False if kind is bool else None
-    return {"name": name, "short": short, "long": name, "type": kind, "default": default, "least": 1, "help": about}
+    return {"name": name, "short": short, "long": name, "type": kind, "default": default, "help": about}
 
 
 class Batch(ThumbCommand):
@@ -41,16 +29,16 @@ class Batch(ThumbCommand):
     )
     pair_names = variables.BATCH_NAMES
     cmd_options = (
-        _pair("series", "a series of specs/series"),
-        _pair("playlist", "playlist id, YouTube URL, spec name, or a YAML, JSON or CSV file"),
-        _pair("hero", "the picture that sets the style: an image file, a run id or an iteration id"),
-        _pair("template", "template name"),
-        _pair("provider", "provider profile name"),
-        _pair("reference", "final (default) or raw: which picture of the hero the provider sees"),
-        _pair("only", "parts to make, such as 3,7-9"),
-        _pair("max_images", "refuse to make more pictures than this"),
-        _pair("max_retries", "tries of a failed item across invocations"),
-        _pair("wait", "no: do not wait for items that another run is making"),
+        _option("series", str, "a series of specs/series"),
+        _option("playlist", str, "playlist id, YouTube URL, spec name, or a YAML, JSON or CSV file"),
+        _option("hero", str, "the picture that sets the style: an image file, a run id or an iteration id"),
+        _option("template", str, "template name"),
+        _option("provider", str, "provider profile name"),
+        _option("reference", str, "final (default) or raw: which picture of the hero the provider sees"),
+        _option("only", str, "parts to make, such as 3,7-9"),
+        _option("max-images", str, "refuse to make more pictures than this"),
+        _option("max-retries", str, "tries of a failed item across invocations"),
+        _option("wait", str, "no: do not wait for items that another run is making"),
         _option("var", str, "NAME=VALUE, a variable of the template"),
         _option("concurrency", int, "items made at once", short="n"),
         _option("dry-run", bool, "print the plan, change nothing"),
@@ -144,8 +132,10 @@ def run_tasks(session: Any, names: Sequence[str], concurrency: int | None) -> An
     Globals.dep_manager = manager
     reporter = BatchReporter(sys.stdout, {})
     workers = concurrency or session.project.settings.integer("batch.concurrency")
+    workers = min(workers, session.useful_workers())
     runner = MThreadRunner(manager, reporter, True, False, Stream(2), workers)
-    runner.run_all(control.task_dispatcher())
+    with contextlib.chdir(session.project.root):  # doit's paths count from there, so that a project can be moved
+        runner.run_all(control.task_dispatcher())
     for fault in session.faults.values():  # the run could not even be opened
         raise fault
     if reporter.runtime_errors:

@@ -25,7 +25,7 @@ class Runs(ThumbCommand):
     cmd_options = (
         _choice("kind", KINDS),
         _choice("status", STATUSES),
-        {"name": "limit", "short": "", "long": "limit", "type": int, "default": 50, "least": 1, "help": "runs to list"},
+        {"name": "limit", "short": "", "long": "limit", "type": int, "default": 50, "help": "runs to list"},
         JSON_OPTION,
     )
 

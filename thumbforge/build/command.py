@@ -84,8 +84,8 @@ class ThumbCommand(Command):  # type: ignore[misc]
             option = known[flag[2:]] if flag.startswith("--") else short[flag[1:]]
             if option["long"] == "var":
                 named.append((f"var.{text.partition('=')[0]}", text.partition("=")[2]))
-            elif option.get("pair"):
-                named.append((option["long"].replace("-", "_"), text))
+            elif (pair := option["long"].replace("-", "_")) in self.pair_names:
+                named.append((pair, text))
             else:
                 values[option["long"]] = True if option["type"] is bool else _convert(option, text)
         pairs, rest = variables.split(word.removeprefix("\0") for word in positional)
@@ -94,9 +94,16 @@ class ThumbCommand(Command):  # type: ignore[misc]
     @staticmethod
     def _shield(words: Sequence[str], known: Mapping[str, Any]) -> list[str]:
         """A video id that begins with "-" is a word, not an option."""
+        words = [_dashed(word) for word in words]
         return [
             f"\0{word}" if _VIDEO.fullmatch(word) and word.removeprefix("--") not in known else word for word in words
         ]
+
+
+def _dashed(word: str) -> str:
+    """`--max_images` is `--max-images`, as the pair `max_images=` suggests."""
+    name, equals, value = word.partition("=")
+    return name.replace("_", "-") + equals + value if name.startswith("--") else word
 
 
 def _getopt(
@@ -113,8 +120,8 @@ def _getopt(
 def _convert(option: Mapping[str, Any], text: str) -> Any:
     if option["type"] is not int:
         return text
-    if not re.fullmatch(r"\d{1,6}", text) or int(text) < option.get("least", 0):
-        raise UsageError(f"--{option['long']} {text}: expected a whole number from {option.get('least', 0)}")
+    if not re.fullmatch(r"0*[1-9]\d{0,5}", text):
+        raise UsageError(f"--{option['long']} {text}: expected a whole number from 1")
     return int(text)
 
 

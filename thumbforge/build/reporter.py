@@ -148,6 +148,9 @@ def how_to_go_on(result: Result) -> str:
     """What to type next where something is left, "" where everything is there."""
     if result.exit_code == Exit.DONE:
         return ""
+    left = [item for item in result.items if item.status != "completed"]
+    if all(item.after.tries_used_up for item in left):
+        return "No tries are left: change what these items are made of, or allow more with max_retries=…"
     show = f"; thumbforge runs show {result.run_id[:8]} tells what happened" if result.run_id else ""
     return f"Go on with the same command: what is finished is kept{show}"
 

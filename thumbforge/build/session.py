@@ -6,6 +6,7 @@ and the up-to-date objects ask the same session, so that a command plans each se
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -77,6 +78,13 @@ class Session:
         batch = Batch(self.project, planned, rows, cancel=self.cancel, wait=self.wait)
         self.batches[series, retake] = batch
         return batch
+
+    def useful_workers(self) -> int:
+        """Beyond the calls that the providers allow at once, threads only draw, and that is bound by the cores."""
+        from thumbforge.providers.registry import concurrency
+
+        calls = sum(concurrency(p.series.profile, p.capabilities) for p in self.planned.values())
+        return calls + (os.cpu_count() or 1)
 
     def close(self) -> list[Result]:
         """Roll up and close every batch that was opened, in the order they were."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -120,23 +119,24 @@ class ThumbUpToDate:
 
     def __init__(self, session: Session, name: str) -> None:
         self.session, self.name = session, name
-        self.was_current = False
 
     @property
     def row(self) -> Row:
         return self.session.rows[self.name]
 
-    def __call__(self, task: Any, values: Any) -> bool:
-        row = self.row
-        done = row.action == "skip" and row.status == "completed"
-        # doit does not tell an action about `-a`: it is what has happened when the action of a task that was up to
-        # date (nothing missing, nothing forgotten) runs all the same.
-        self.was_current = done and not row.restore and all(map(os.path.exists, task.targets)) and self._has_record()
-        return done
+    @property
+    def is_done(self) -> bool:
+        return self.row.action == "skip" and self.row.status == "completed"
 
-    def _has_record(self) -> bool:
-        manager = Globals.dep_manager
-        return manager is not None and bool(manager._in(self.name))
+    def __call__(self) -> bool:
+        return self.is_done
+
+    def is_forced(self, task: Any) -> bool:
+        """Whether the action runs although doit had no reason to: `doit -a`, of which it does not tell an action.
+
+        Anything that doit itself found (a missing target, another dependency, a forgotten record) is a reason.
+        """
+        return self.is_done and Globals.dep_manager.get_status(task, {}).status == "up-to-date"
 
     def __str__(self) -> str:
         row = self.row
@@ -149,11 +149,12 @@ def make_thumb(uptodate: ThumbUpToDate, task: Any) -> Any:
     """The action of a thumb task. What became of the item is in the ledger; doit hears success or failure."""
     session, name = uptodate.session, uptodate.name
     try:
-        outcome = session.make(name, retake=uptodate.was_current)
+        outcome = session.make(name, retake=uptodate.is_forced(task))
     except ThumbforgeError as error:
         return TaskFailed(describe(error))
     if outcome.status != "completed" or outcome.final is None:
         return TaskFailed(outcome.error or outcome.status)
-    # Its final key was not known before the art was made, so doit hears of this dependency only now.
-    task.file_dep.add(relative(session.project.store.manifest_path(outcome.final_key), session.project.root))
+    # The final key was not known before the art was made, so doit hears of this dependency only now.
+    manifest = session.project.store.manifest_path(outcome.final_key)
+    task.file_dep = {session.file_deps[name][0], relative(manifest, session.project.root)}
     return {"final": outcome.final.sha256}

@@ -68,6 +68,7 @@ class Row:
     final: KnownFinal | None = None
     busy_in: str | None = None
     restore: tuple[str, ...] = ()
+    tries_used_up: bool = False
 
     @property
     def calls(self) -> int:
@@ -139,10 +140,10 @@ def _decide_call(base: Row, known: KnownIteration | None, snapshot: Snapshot, li
         return replace(base, action="retry", reason="the process that made it died")
     if known.status == "failed" and known.tries >= limits.max_retries:
         reason = f"tries used up ({known.tries} of max_retries={limits.max_retries}): {known.error_text}"
-        return replace(base, action="skip", status="failed", reason=reason)
+        return replace(base, action="skip", status="failed", reason=reason, tries_used_up=True)
     if known.status == "failed":
         return replace(base, action="retry", status="failed", reason=f"failed: {known.error_text}")
-    return replace(base, reason="begun, not finished" if known.status == "pending" else why)
+    return replace(base, reason="planned in an earlier run, not made yet" if known.status == "pending" else why)
 
 
 def _is_alive(known: KnownIteration, now: float, limits: Limits) -> bool:

@@ -97,7 +97,9 @@ def check_hero(hero: Hero) -> PictureInfo:
     except OSError as error:
         raise AssetDamaged(f"hero {hero.path.name} cannot be read: {error.strerror}") from error
     except PictureError as error:
-        raise AssetDamaged(f"hero {hero.path.name}: {error.message}", hint=error.hint) from error
+        raise AssetDamaged(
+            f"hero {hero.path.name}: {error.message}", hint="give a whole JPEG, PNG or WebP picture"
+        ) from error
     if ids.sha256_hex(data) != hero.sha256:
         hint = "run the command again" if hero.from_file else "thumbforge batch with another hero, or restore the file"
         raise AssetDamaged(f"hero {hero.path.name} holds other bytes than expected", hint=hint)

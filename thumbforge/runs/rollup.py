@@ -52,7 +52,7 @@ class ItemResult:
     def error(self) -> str | None:
         if self.outcome and self.outcome.error:
             return self.outcome.error
-        return None if self.status == "completed" else self.after.reason
+        return self.after.reason if self.status == "failed" or self.after.busy_in else None
 
 
 @dataclass(frozen=True, slots=True)

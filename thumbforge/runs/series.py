@@ -6,15 +6,18 @@ import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from thumbforge import log
 from thumbforge.errors import NotFound, UsageError
 from thumbforge.models import Output, Playlist, Profile, SeriesSpec, Template
 from thumbforge.runs.reference import Hero, find_hero
 from thumbforge.settings import Settings
 from thumbforge.sources.links import PlaylistLink, VideoLink, parse_link
 from thumbforge.specs.catalog import Catalog, LoadedPlaylist
+from thumbforge.specs.yaml_file import gather
 
 if TYPE_CHECKING:
     from thumbforge.store.database import Database
@@ -73,9 +76,17 @@ def resolve(place: Place, request: SeriesRequest) -> Series:
     Raises UsageError where it names none or several, NotFound for an unknown word, SpecError for bad YAML.
     """
     if request.series:
-        spec = place.catalog.series(request.series)
         if request.playlist:
             raise UsageError("series= and playlist= both name a playlist", hint="leave one of them out")
+        spec = place.catalog.series(request.series)
+        catalog = place.catalog
+        gather(  # so that the problems of all three are told at once; each is read only once
+            (
+                lambda: find_playlist(place, spec.playlist, place.root),
+                lambda: catalog.template(request.template or spec.template),
+                lambda: catalog.profile(request.provider or spec.provider),
+            )
+        )
         return _build(place, request.series, find_playlist(place, spec.playlist, place.root), spec, request)
     if not request.playlist:
         raise UsageError("no playlist was named", hint="playlist=<id, URL, name or file> hero=<picture>")
@@ -90,7 +101,8 @@ def resolve(place: Place, request: SeriesRequest) -> Series:
 
 def all_series(place: Place) -> list[Series]:
     """Every series of specs/series, in name order."""
-    return [resolve(place, SeriesRequest(series=name)) for name in sorted(place.catalog.series_names())]
+    names = sorted(place.catalog.series_names())
+    return gather([partial(resolve, place, SeriesRequest(series=name)) for name in names])
 
 
 def _series_of(place: Place, playlist: LoadedPlaylist, request: SeriesRequest) -> str | None:
@@ -167,7 +179,10 @@ def find_playlist(place: Place, word: str, base: Path) -> LoadedPlaylist:
 def _from_file(place: Place, path: Path) -> LoadedPlaylist:
     if path.suffix.lower() in {".yaml", ".yml"}:
         return place.catalog.load_playlist(path)
-    from thumbforge.sources.files import read_playlist_file
+    from thumbforge.sources.files import read_file
 
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._") or "playlist"
-    return LoadedPlaylist(name=name[:64], path=path, spec=read_playlist_file(path))
+    found = read_file(path)
+    for notice in (*found.skipped, *found.warnings):
+        log.warning(str(notice), file=path.name)
+    return LoadedPlaylist(name=name[:64], path=path, spec=found.playlist)

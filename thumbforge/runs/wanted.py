@@ -109,10 +109,8 @@ def _variables(series: Series, item: Item, position: int) -> Mapping[str, Any]:
 
 
 def _part(prompts: Prompts, item: Item, variables: Mapping[str, Any]) -> str | None:
-    """The badge: the item's own label, else the layout's text where the item has a part."""
-    if item.label:
-        return item.label
-    return None if item.part is None else prompts.part_text(variables)
+    """The badge: the layout's text; an item with a label and no part shows just that."""
+    return item.label if item.part is None else prompts.part_text(variables)
 
 
 def _key_parts(series: Series, item: Item, request: Request) -> ids.KeyParts:

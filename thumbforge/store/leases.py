@@ -12,6 +12,7 @@ import secrets
 import socket
 import sqlite3
 import time
+from collections import defaultdict, deque
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -70,19 +71,27 @@ def is_live(owner: str | None, expires_at: float | None, now: float) -> bool:
     return owner is not None and expires_at is not None and expires_at > now and not is_gone(owner)
 
 
+POLL_S = 0.03  # a slot that another process frees is seen after half of this; at 2 s a call that is 1 % of the time
+
+
 class Slots:
-    """Counted leases of one process. `take` gives up when the caller's `pause` raises (a cancelled run)."""
+    """Counted leases of one process. Its threads get them in the order they asked; only the first of them looks into
+    the ledger. `take` gives up when the caller's `pause` raises (a cancelled run)."""
 
     def __init__(self, database: Database, owner: str, ttl_s: float, clock: Callable[[], float] = time.time) -> None:
         self._database, self._owner, self._ttl_s, self._clock = database, owner, ttl_s, clock
+        self._queues: defaultdict[str, deque[object]] = defaultdict(deque)
 
     def take(self, name: str, limit: int, pause: Callable[[float], None]) -> int:
         """Wait for one of `limit` slots of `name` and hold it; returns its number for `free`."""
-        wait_s = 0.01
-        while (slot := self._try_take(name, limit)) is None:
-            pause(wait_s)
-            wait_s = min(wait_s * 1.5, 0.25)
-        return slot
+        queue, turn = self._queues[name], object()
+        queue.append(turn)
+        try:
+            while queue[0] is not turn or (slot := self._try_take(name, limit)) is None:
+                pause(POLL_S)
+            return slot
+        finally:
+            queue.remove(turn)
 
     def free(self, name: str, slot: int) -> None:
         with self._database.write() as connection:
