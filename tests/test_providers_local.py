@@ -1,0 +1,279 @@
+"""The provider `local`: the contract for each look, its colours, its calm side, its heroes."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image, ImageOps
+
+from tests.provider_contract import ProviderContract, a_call, a_reference, a_request, same_in_another_process
+from thumbforge import models
+from thumbforge.errors import ProviderBadRequest
+from thumbforge.providers.base import Reference
+from thumbforge.providers.local import LocalProvider
+from thumbforge.providers.looks.palette import DUOTONE, HUES, accent, ramp, rgb
+from thumbforge.providers.looks.variation import LIGHTS, PATTERNS, calmer, variation
+
+PANDAS = Path(__file__).parents[1] / "specs" / "heroes" / "pandas.jpg"
+LOOKS = ("duotone", "split", "card")
+VIDEO_IDS = st.from_regex(r"[A-Za-z0-9_-]{11}", fullmatch=True)
+
+
+class LocalContract(ProviderContract):
+    wrong_params: ClassVar = {"look": "sepia", "subject": ["right"], "seeds": 3}
+    cancelled_at = 3
+
+
+class TestDuotone(LocalContract):
+    profile = models.Profile(name="local", provider="local")
+
+
+class TestSplit(LocalContract):
+    profile = models.Profile(name="local", provider="local", params={"look": "split"})
+
+
+class TestCard(LocalContract):
+    profile = models.Profile(name="local", provider="local", params={"look": "card", "subject": "left"})
+
+
+def pandas() -> Reference:
+    return Reference(hashlib.sha256(PANDAS.read_bytes()).hexdigest(), PANDAS, "image/jpeg")
+
+
+def painted(
+    tmp_path: Path,
+    reference: Reference | None,
+    look: str = "duotone",
+    subject: str = "right",
+    video: str = "dQw4w9WgXcQ",
+) -> Image.Image:
+    request = a_request(reference, video=video)
+    answer = LocalProvider({"look": look, "subject": subject}).generate(request, a_call(tmp_path))
+    return Image.open(io.BytesIO(answer.data)).convert("RGB")
+
+
+def luminances(picture: Image.Image) -> Iterator[float]:
+    """Relative luminance of each pixel (WCAG 2.2)."""
+    for pixel in zip(*[iter(picture.tobytes())] * 3, strict=True):
+        red, green, blue = (c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in pixel)
+        yield 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def worst_contrast(picture: Image.Image) -> float:
+    """Contrast of white with all but the lightest twentieth of a picture's pixels."""
+    levels = sorted(luminances(picture))
+    return 1.05 / (levels[int(len(levels) * 0.95)] + 0.05)
+
+
+def one_per_hue() -> list[str]:
+    """Twelve video ids that show the twelve hues."""
+    found: dict[float, str] = {}
+    for number in range(1000):
+        found.setdefault(variation(f"video{number:06}", 1).hue, f"video{number:06}")
+    assert set(found) == set(HUES)
+    return list(found.values())
+
+
+def test_it_never_reads_the_prompt() -> None:
+    """Only the size and the hero change a picture: a new wording, seed or title repaints nothing."""
+    assert LocalProvider({}).capabilities.reads == {"width", "height", "reference"}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("hero", ["pandas", "white", "none"])
+def test_white_text_can_be_read_on_the_calm_side(tmp_path: Path, look: str, hero: str) -> None:
+    """In every hue and on a hero as bright as paper, the calm side has a contrast of 4.5 or more with white."""
+    reference = pandas()
+    if hero == "white":
+        Image.new("RGB", (320, 180), "white").save(tmp_path / "white.png")
+        path = tmp_path / "white.png"
+        reference = Reference(hashlib.sha256(path.read_bytes()).hexdigest(), path, "image/png")
+    for video in one_per_hue():
+        picture = painted(tmp_path, None if hero == "none" else reference, look, video=video)
+        calm = picture.crop((32, 36, 256, 324)).resize((56, 72), Image.Resampling.BOX)
+        assert worst_contrast(calm) >= 4.5, (look, video)
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_the_calm_side_is_opposite_the_subject(tmp_path: Path, look: str) -> None:
+    """The side that the subject is not on is the darker, quieter one, whichever it is."""
+    reference = pandas()
+    right, left = painted(tmp_path, reference, look, "right"), painted(tmp_path, reference, look, "left")
+    for picture in (right, ImageOps.mirror(left)):
+        west, east = (
+            list(luminances(picture.crop(box).resize((40, 45)))) for box in ((0, 0, 320, 360), (360, 0, 640, 360))
+        )
+        assert max(west) < max(east)
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("subject", ["right", "left", "center"])
+@pytest.mark.parametrize("size", [(1, 1), (3, 400), (400, 3), (90, 160), (100, 100), (1000, 120)])
+def test_a_hero_of_any_shape_will_do(tmp_path: Path, look: str, subject: str, size: tuple[int, int]) -> None:
+    """A tiny, tall, square or very wide hero gives a full picture of the asked size."""
+    path = tmp_path / "odd.png"
+    Image.linear_gradient("L").resize(size).convert("RGB").save(path)
+    reference = Reference(hashlib.sha256(path.read_bytes()).hexdigest(), path, "image/png")
+    assert painted(tmp_path, reference, look, subject).size == (640, 360)
+
+
+@pytest.mark.parametrize("mode", ["L", "LA", "P", "RGBA", "CMYK", "1"])
+def test_a_hero_of_any_mode_will_do(tmp_path: Path, mode: str) -> None:
+    """Grey, indexed, transparent and print heroes are used as what they show."""
+    path = tmp_path / ("hero.tif" if mode == "CMYK" else "hero.png")
+    Image.linear_gradient("L").convert(mode).save(path)
+    reference = Reference(hashlib.sha256(path.read_bytes()).hexdigest(), path, "image/png")
+    assert painted(tmp_path, reference).getextrema() != ((0, 0), (0, 0), (0, 0))
+
+
+def test_a_16_bit_hero_is_not_clipped(tmp_path: Path) -> None:
+    """A grey hero of 16 bits gives the picture that it gives in 8 bits."""
+    grey = Image.linear_gradient("L")
+    wide = Image.frombytes("I;16", grey.size, b"".join(bytes((level, level)) for level in grey.tobytes()))
+    pictures = []
+    for picture, name in ((grey, "8.png"), (wide, "16.png")):
+        picture.save(tmp_path / name)
+        data = (tmp_path / name).read_bytes()
+        pictures.append(painted(tmp_path, Reference(hashlib.sha256(data).hexdigest(), tmp_path / name, "image/png")))
+    assert pictures[0].tobytes() == pictures[1].tobytes()
+
+
+def test_an_upright_copy_of_a_turned_hero_is_used(tmp_path: Path) -> None:
+    """A camera's orientation mark is obeyed: the hero looks as its owner sees it."""
+    plain = Image.open(a_reference(tmp_path / "plain.png").path)
+    turned, mark = plain.transpose(Image.Transpose.ROTATE_90), Image.Exif()
+    mark[0x0112] = 6
+    turned.save(tmp_path / "turned.png", exif=mark)
+    pictures = []
+    for name in ("plain.png", "turned.png"):
+        data = (tmp_path / name).read_bytes()
+        pictures.append(painted(tmp_path, Reference(hashlib.sha256(data).hexdigest(), tmp_path / name, "image/png")))
+    assert pictures[0].tobytes() == pictures[1].tobytes()
+
+
+def test_a_hero_that_is_gone_or_changed_or_broken_is_said_so(tmp_path: Path) -> None:
+    """A missing file, other bytes under the recorded name, and bytes that are no picture are refused in one line."""
+    text = tmp_path / "hero.jpg"
+    text.write_text("not a picture")
+    sha = hashlib.sha256(b"not a picture").hexdigest()
+    cases = {
+        "cannot be read": Reference(sha, tmp_path / "gone.jpg", "image/jpeg"),
+        "has changed": Reference("0" * 64, text, "image/jpeg"),
+        "is no picture": Reference(sha, text, "image/jpeg"),
+    }
+    for says, reference in cases.items():
+        with pytest.raises(ProviderBadRequest, match=says) as caught:
+            painted(tmp_path, reference)
+        assert caught.value.hint
+        assert "\n" not in caught.value.message
+
+
+@pytest.mark.parametrize("size", [(63, 360), (640, 7681)])
+def test_sizes_that_cannot_be_drawn_are_refused(tmp_path: Path, size: tuple[int, int]) -> None:
+    """A side below 64 or above 7680 pixels is a bad request, not a crash."""
+    with pytest.raises(ProviderBadRequest, match="64 to 7680"):
+        LocalProvider({}).generate(a_request(width=size[0], height=size[1]), a_call(tmp_path))
+
+
+def test_another_process_paints_the_same(tmp_path: Path) -> None:
+    """The bytes do not depend on the process, its hash seed or its time zone."""
+    request = a_request(a_reference(tmp_path / "hero.png"))
+    answer = LocalProvider({}).generate(request, a_call(tmp_path))
+    assert same_in_another_process(TestDuotone.profile, request, answer)
+
+
+def test_a_variation_is_persisted_state() -> None:
+    """What a video's id decides is pinned: if this changes, every series would change its colours in the middle."""
+    v = variation("dQw4w9WgXcQ", 1)
+    assert (v.hue, v.pattern, v.light, v.slant, v.scene) == (196.0, "rings", (0.80, 0.10), 0.0, 3)
+    assert (round(v.zoom, 4), round(v.shift_x, 4), round(v.shift_y, 4)) == (1.1144, 0.0039, 0.1686)
+
+
+@given(video=VIDEO_IDS, take=st.integers(1, 500))
+def test_a_variation_stays_in_bounds(video: str, take: int) -> None:
+    """Every id and take gives a hue, pattern and light of the lists, and a crop inside the hero."""
+    v = variation(video, take)
+    assert v.hue in HUES
+    assert v.pattern in PATTERNS
+    assert v.light in LIGHTS
+    assert 1 <= calmer(v).zoom <= v.zoom < 1.2
+    assert -1 <= v.shift_x <= 1
+    assert -1 <= v.shift_y <= 1
+
+
+@given(video=VIDEO_IDS)
+def test_twelve_takes_show_twelve_hues(video: str) -> None:
+    """A new take never repeats the hue of the one before, nor of the ten before that."""
+    assert {variation(video, take).hue for take in range(1, 13)} == set(HUES)
+
+
+def test_hues_are_spread_evenly() -> None:
+    """Over many videos each hue is about as frequent as any other."""
+    counts = Counter(variation(f"video{number:06}", 1).hue for number in range(6000))
+    assert all(400 < count < 600 for count in counts.values())
+
+
+def test_hues_are_well_apart() -> None:
+    """Neighbouring hues differ by 18 degrees or more, and none lies between 75 and 130, where dark colours are mud."""
+    gaps = [(after - before) % 360 for before, after in zip(HUES, (*HUES[1:], HUES[0]), strict=True)]
+    assert min(gaps) >= 18
+    assert not [hue for hue in HUES if 75 <= hue <= 130]
+
+
+@pytest.mark.parametrize("hue", HUES)
+def test_a_ramp_gets_lighter_all_the_way(hue: float) -> None:
+    """A lighter tone is never a darker colour, so the hero keeps its shape in every hue."""
+    tables = ramp(DUOTONE, hue)
+    levels = list(
+        luminances(Image.frombytes("RGB", (256, 1), bytes(c for tone in zip(*tables, strict=True) for c in tone)))
+    )
+    assert all(before <= after + 0.004 for before, after in pairwise(levels))
+    assert levels[0] < 0.02
+    assert levels[-1] > 0.85
+
+
+@pytest.mark.parametrize("hue", HUES)
+def test_black_can_be_read_on_every_accent(hue: float) -> None:
+    """The accents are equally light: black on them has a contrast of 12 or more."""
+    (level,) = luminances(Image.new("RGB", (1, 1), accent(hue)))
+    assert (level + 0.05) / 0.05 >= 12
+
+
+@pytest.mark.parametrize(
+    ("light", "chroma", "hue", "expected"),
+    [
+        (0.0, 0.0, 0, (0, 0, 0)),
+        (1.0, 0.0, 0, (255, 255, 255)),
+        (0.6279554, 0.25768, 29.2339, (255, 0, 0)),
+        (0.8664396, 0.294827, 142.4953, (0, 255, 0)),
+        (0.4520137, 0.313214, 264.052, (0, 0, 255)),
+        (0.5998708, 0.0, 0, (128, 128, 128)),
+    ],
+)
+def test_oklch_of_known_colours(light: float, chroma: float, hue: float, expected: tuple[int, int, int]) -> None:
+    """The conversion gives the published values of the primary colours, white, black and grey."""
+    assert all(abs(got - want) <= 1 for got, want in zip(rgb(light, chroma, hue), expected, strict=True))
+
+
+@given(light=st.floats(0, 1), chroma=st.floats(0, 0.5), hue=st.floats(-720, 720))
+def test_every_colour_can_be_shown(light: float, chroma: float, hue: float) -> None:
+    """A colour beyond the screen loses chroma, and never wraps around."""
+    assert all(0 <= channel <= 255 for channel in rgb(light, chroma, hue))
+
+
+def test_the_bundled_hero_is_what_it_should_be() -> None:
+    """The bundled hero is a 1920x1080 RGB JPEG of less than 400 kB, calm on its left."""
+    assert PANDAS.stat().st_size < 400_000
+    with Image.open(PANDAS) as hero:
+        assert (hero.format, hero.size, hero.mode) == ("JPEG", (1920, 1080), "RGB")
+        left, right = hero.crop((0, 0, 860, 1080)), hero.crop((1060, 0, 1920, 1080))
+        assert worst_contrast(left.resize((43, 54), Image.Resampling.BOX)) > worst_contrast(right.resize((43, 54)))

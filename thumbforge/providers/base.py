@@ -1,0 +1,137 @@
+"""What a provider is: a request in, picture bytes out. Everything else (retries, limits, storing) is ours, not its.
+
+A provider is registered by entry point in the group `thumbforge.providers`: a class that is called with the profile's
+`params` and has the attributes of `Provider`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Protocol
+
+from thumbforge.errors import Interrupted
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The hero's file: `sha256` of its bytes, an absolute path to read it from, and its type by content."""
+
+    sha256: str
+    path: Path
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One picture to make. `width` and `height` are the pixels wanted; `seed` is None where none was set."""
+
+    prompt: str
+    negative_prompt: str | None
+    width: int
+    height: int
+    seed: int | None
+    reference: Reference | None
+    video: str
+    take: int = 1
+
+    def art_fields(self, profile_id: str, reads: frozenset[str]) -> dict[str, Any]:
+        """What the art key is made of: the identity of the item and take, and the fields that the provider reads."""
+        own = {
+            "prompt": self.prompt,
+            "negative_prompt": self.negative_prompt,
+            "width": self.width,
+            "height": self.height,
+            "seed": self.seed,
+            "reference": self.reference and self.reference.sha256,
+        }
+        read = {name: own[name] for name in sorted(reads)}
+        return {"profile": profile_id, "video": self.video, "take": self.take, "reads": read}
+
+
+READABLE = frozenset({"prompt", "negative_prompt", "width", "height", "seed", "reference"})
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a provider can do, declared once.
+
+    `reads` names the request's fields that can change the picture (a subset of READABLE); a field that is not named
+    never causes a repaint. `max_concurrency` calls run at once unless the profile says otherwise, never more than
+    `hard_limit`. `paid`: a call costs money, so an unclear outcome is tried at most once more. `cpu_bound`: work is
+    done in this process, so more calls than cores are of no use.
+    """
+
+    reads: frozenset[str]
+    max_concurrency: int
+    hard_limit: int
+    paid: bool = False
+    cpu_bound: bool = False
+
+    @property
+    def takes_reference(self) -> bool:
+        return "reference" in self.reads
+
+
+class Cancel:
+    """Says that the run is to stop. Every wait of a provider goes through it, so that Ctrl-C is felt within a second."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def set(self) -> None:
+        self._event.set()
+
+    def is_set(self) -> bool:
+        return self._event.is_set()
+
+    def wait(self, seconds: float) -> None:
+        """Sleep; raise `Interrupted` as soon as the run is cancelled."""
+        if self._event.wait(max(seconds, 0)):
+            raise Interrupted("interrupted")
+
+    def check(self) -> None:
+        if self._event.is_set():
+            raise Interrupted("interrupted")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The surroundings of one provider call: how to be stopped, how long it may take (seconds), and its names."""
+
+    cancel: Cancel
+    timeout_s: float
+    key: str
+    attempt_id: str
+    scratch: Path
+    """A private directory for what the call writes beside the picture; it exists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a provider made. `cost` is None where the service does not tell, never 0 for unknown."""
+
+    data: bytes
+    media_type: str
+    cost: Decimal | None = None
+    currency: str = "USD"
+    tokens: int | None = None
+    reference_ignored: bool = False
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Provider(Protocol):
+    """`generate` blocks until the picture is there or raises a ProviderError or Interrupted. It must be safe to call
+    from several threads at once and must not retry by itself."""
+
+    key: str
+    capabilities: Capabilities
+
+    def generate(self, request: Request, call: Call) -> Answer: ...
+
+
+ProviderFactory = Callable[[Mapping[str, Any]], Provider]
+"""Called with the profile's params; raises UsageError naming every parameter that is wrong."""

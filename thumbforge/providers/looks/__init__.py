@@ -1,0 +1,1 @@
+"""Pictures composed on this machine from a hero: what the provider `local` draws."""

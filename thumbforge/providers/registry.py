@@ -1,0 +1,123 @@
+"""From a profile to its provider. Ours are looked up directly; others are found by entry point, and only when a name
+is not ours, because reading the metadata of every installed package costs more than the rest of a start-up."""
+
+from __future__ import annotations
+
+import importlib
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, cast
+
+from thumbforge.errors import ThumbforgeError, UsageError
+from thumbforge.models import Profile
+from thumbforge.providers.base import READABLE, Capabilities, Provider, ProviderFactory
+from thumbforge.providers.cores import usable_cores
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "thumbforge.providers"
+
+BUILT_IN = {
+    "local": "thumbforge.providers.local:LocalProvider",
+    "fake": "thumbforge.providers.fake:FakeProvider",
+}
+
+
+def provider_names() -> tuple[str, ...]:
+    """Every provider that can be named in a profile: ours first, then plugins by name."""
+    return (*BUILT_IN, *sorted({point.name for point in _entry_points()} - BUILT_IN.keys()))
+
+
+def load_provider(profile: Profile) -> Provider:
+    """The profile's provider, set up with its params.
+
+    UsageError where the name is unknown, a parameter is wrong (all are named), or a plugin is broken; a broken plugin
+    is named with its distribution.
+    """
+    if profile.provider in BUILT_IN:
+        return _built_in(profile.provider)(profile.params)
+    point = next((point for point in _entry_points() if point.name == profile.provider), None)
+    if point is None:
+        raise _unknown(profile)
+    return _plugin(point, profile.params)
+
+
+def capabilities_of(profile: Profile) -> Capabilities:
+    """What the profile's provider can do; the same errors as `load_provider`."""
+    return load_provider(profile).capabilities
+
+
+def concurrency(profile: Profile, capabilities: Capabilities) -> int:
+    """Calls that may run at once: the profile's number, else the provider's own (the cores where it works on them).
+
+    UsageError where the profile asks for more than the provider's hard limit.
+    """
+    limit = capabilities.hard_limit
+    if profile.max_concurrency is None:
+        return min(usable_cores() if capabilities.cpu_bound else capabilities.max_concurrency, limit)
+    if profile.max_concurrency > limit:
+        raise UsageError(
+            f"profile {profile.name}: max_concurrency {profile.max_concurrency} is above the limit of "
+            f"provider {profile.provider}, {limit}",
+            hint=f"set max_concurrency to {limit} or less, or leave it out",
+        )
+    return profile.max_concurrency
+
+
+def _built_in(name: str) -> ProviderFactory:
+    module, _, attribute = BUILT_IN[name].partition(":")
+    return cast(ProviderFactory, getattr(importlib.import_module(module), attribute))
+
+
+def _entry_points() -> list[EntryPoint]:
+    from importlib.metadata import entry_points
+
+    return list(entry_points(group=GROUP))
+
+
+def _unknown(profile: Profile) -> UsageError:
+    names = provider_names()
+    near = get_close_matches(profile.provider, names, 1)
+    hint = f"did you mean {near[0]}?" if near else f"known providers: {', '.join(names)}"
+    return UsageError(f"profile {profile.name}: there is no provider {profile.provider!r}", hint=hint)
+
+
+def _plugin(point: EntryPoint, params: dict[str, Any]) -> Provider:
+    try:
+        provider = point.load()(params)
+    except ThumbforgeError:
+        raise
+    except Exception as error:
+        raise _broken(point, f"{type(error).__name__}: {_line(error)}") from error
+    if fault := _fault(provider):
+        raise _broken(point, fault)
+    return cast(Provider, provider)
+
+
+def _fault(provider: Any) -> str:
+    """What keeps an object from being a Provider, or ""."""
+    missing = [name for name in ("key", "capabilities", "generate") if not hasattr(provider, name)]
+    if missing:
+        return f"its provider has no {', '.join(missing)}"
+    if not callable(provider.generate):
+        return "its generate cannot be called"
+    own = provider.capabilities
+    if not isinstance(own, Capabilities):
+        return f"its capabilities are a {type(own).__name__}"
+    if strange := own.reads - READABLE:
+        return f"it reads what no request has: {', '.join(sorted(strange))}"
+    if not 1 <= own.max_concurrency <= own.hard_limit:
+        return f"its max_concurrency {own.max_concurrency} is not between 1 and its hard_limit {own.hard_limit}"
+    return ""
+
+
+def _broken(point: EntryPoint, why: str) -> UsageError:
+    origin = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+    return UsageError(
+        f"provider plugin {point.name} (from {origin}) cannot be used: {why}",
+        hint=f"update or uninstall {point.dist.name if point.dist else point.value}, or name another provider",
+    )
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split())
