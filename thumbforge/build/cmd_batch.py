@@ -125,14 +125,16 @@ def run_tasks(session: Any, names: Sequence[str], concurrency: int | None) -> An
     from thumbforge.build.checker import ContentChecker
     from thumbforge.build.reporter import BatchReporter
     from thumbforge.build.tasks import thumb_task
+    from thumbforge.runs.batch import threads_for
 
     control = TaskControl([dict_to_task(thumb_task(session, name)) for name in names])
     control.process(list(names))
     manager = Dependency(LedgerBackend, str(session.project.root / ".doit.db"), checker_cls=ContentChecker)
     Globals.dep_manager = manager
     reporter = BatchReporter(sys.stdout, {})
-    workers = concurrency or session.project.settings.integer("batch.concurrency")
-    workers = min(workers, session.useful_workers())
+    session.at_once = concurrency or session.project.settings.integer("batch.concurrency")
+    [planned] = session.planned.values()
+    workers = threads_for(planned, [session.rows[name] for name in names], session.at_once)
     runner = MThreadRunner(manager, reporter, True, False, Stream(2), workers)
     with contextlib.chdir(session.project.root):  # doit's paths count from there, so that a project can be moved
         runner.run_all(control.task_dispatcher())

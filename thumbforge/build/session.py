@@ -6,7 +6,6 @@ and the up-to-date objects ask the same session, so that a command plans each se
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -33,6 +32,7 @@ class Session:
     project: Project
     cancel: Cancel
     wait: bool = True
+    at_once: int | None = None
     planned: dict[str, PlannedSeries] = field(default_factory=dict)
     names: dict[str, tuple[str, str]] = field(default_factory=dict)
     rows: dict[str, Row] = field(default_factory=dict)
@@ -75,16 +75,9 @@ class Session:
             rows = [row.retaken() for row in rows if row.idle and row.status == "completed"]
         planned = self.planned[series]
         check_max_images(rows, planned.series.max_images)
-        batch = Batch(self.project, planned, rows, cancel=self.cancel, wait=self.wait)
+        batch = Batch(self.project, planned, rows, cancel=self.cancel, wait=self.wait, at_once=self.at_once)
         self.batches[series, retake] = batch
         return batch
-
-    def useful_workers(self) -> int:
-        """Beyond the calls that the providers allow at once, threads only draw, and that is bound by the cores."""
-        from thumbforge.providers.registry import concurrency
-
-        calls = sum(concurrency(p.series.profile, p.capabilities) for p in self.planned.values())
-        return calls + (os.cpu_count() or 1)
 
     def close(self) -> list[Result]:
         """Roll up and close every batch that was opened, in the order they were."""

@@ -10,6 +10,7 @@ from dataclasses import replace
 from thumbforge import ids, log
 from thumbforge.errors import Exit, Interrupted, LeaseLost, LedgerError, StoreError, ThumbforgeError
 from thumbforge.providers.base import Cancel, Reference
+from thumbforge.providers.cores import usable_cores
 from thumbforge.providers.registry import capabilities_of, concurrency, load_provider
 from thumbforge.runs.export import Exporter
 from thumbforge.runs.heartbeat import Heartbeat
@@ -50,6 +51,13 @@ def _decide(project: Project, planned: PlannedSeries, database: Database | None)
     return plan(planned.wanted, snapshot, planned.limits)
 
 
+def threads_for(planned: PlannedSeries, rows: Sequence[Row], at_once: int) -> int:
+    """Threads for `at_once` items. While a provider elsewhere paints, the cores draw what has come back."""
+    if planned.capabilities.cpu_bound or not any(row.calls for row in rows):
+        return at_once
+    return min(at_once, concurrency(planned.series.profile, planned.capabilities)) + usable_cores()
+
+
 class Batch:
     """One execution of the selected rows of a planned series.
 
@@ -57,11 +65,19 @@ class Batch:
     """
 
     def __init__(
-        self, project: Project, planned: PlannedSeries, rows: Sequence[Row], *, cancel: Cancel, wait: bool = True
+        self,
+        project: Project,
+        planned: PlannedSeries,
+        rows: Sequence[Row],
+        *,
+        cancel: Cancel,
+        wait: bool = True,
+        at_once: int | None = None,
     ) -> None:
         self.project, self.planned, self.cancel = project, planned, cancel
         self._rows = {row.wanted.item_key: row for row in rows}
         self._wait = wait
+        self._at_once = at_once
         self._lock = threading.Lock()
         self._todo = {key: row for key, row in self._rows.items() if self._is_work(row)}
         self._doing: set[str] = set()
@@ -87,6 +103,7 @@ class Batch:
         info = check_hero(series.hero)
         path = keep_hero(series.hero, info, project.store)
         provider = load_provider(series.profile)
+        limit = concurrency(series.profile, self.planned.capabilities)
         remember_world(self._ledger, series)
         if series.hero.from_file:
             record_file_hero(self._ledger, series.hero, info)
@@ -105,7 +122,8 @@ class Batch:
             slots=slots,
             provider=provider,
             profile=series.profile,
-            concurrency=concurrency(series.profile, self.planned.capabilities),
+            concurrency=limit,
+            at_once=min(limit, self._at_once or limit),
             reference=Reference(series.hero.sha256, path.absolute(), info.media_type),
             exporter=self._exporter,
             cancel=self.cancel,

@@ -8,7 +8,7 @@ import shutil
 import time
 from pathlib import Path
 
-from thumbforge import ids, log
+from thumbforge import ids
 from thumbforge.runs.wanted import Wanted
 from thumbforge.store.assets import AssetStore, store_errors
 from thumbforge.store.database import Database
@@ -34,7 +34,6 @@ class Exporter:
         )
         found = _hash(target)
         if found not in {None, picture.sha256} and not self._is_ours(found):
-            log.warning("an edited file was left alone", file=f"out/{path}")
             return (f"out/{path} was edited and is left alone; move it away to get the new picture",)
         if found != picture.sha256:
             self._place(target, picture)
@@ -50,8 +49,8 @@ class Exporter:
         return ()
 
     def _is_ours(self, sha256: str | None) -> bool:
-        """Whether it is a final of this project, which the store still has or can draw again."""
-        return self._database.row("SELECT 1 FROM final WHERE sha256 = ? LIMIT 1", (sha256,)) is not None
+        """Whether it is a picture of this project, which the store still has or can draw again."""
+        return self._database.row("SELECT 1 FROM asset WHERE sha256 = ?", (sha256,)) is not None
 
     def _place(self, target: Path, picture: StoredPicture) -> None:
         """Only ever by rename, so that no half file carries a final's name."""

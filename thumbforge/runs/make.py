@@ -45,7 +45,8 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """Everything that all items of a run share."""
+    """Everything that all items of a run share. `concurrency` bounds the provider's calls over all processes,
+    `at_once` those of this one."""
 
     root: Path
     database: Database
@@ -55,6 +56,7 @@ class Workshop:
     provider: Provider
     profile: Profile
     concurrency: int
+    at_once: int
     reference: Reference
     exporter: Exporter
     cancel: Cancel
@@ -101,18 +103,31 @@ def _paint(row: Row, iteration_id: str, attempt_id: str, shop: Workshop) -> Art 
     """Wait for the provider, call it, and keep what it made."""
     name = f"provider:{shop.profile.provider}"
     try:
-        slot = shop.slots.take(name, shop.concurrency, shop.cancel.wait)
+        slot = shop.slots.take(name, shop.concurrency, shop.at_once, shop.cancel.wait)
     except Interrupted:
         shop.work.release(iteration_id, attempt_id)
-        return Outcome("pending", error="interrupted before it began")
+        return Outcome("pending")
+    spent: Spent | None = None
     try:
-        shop.work.begin_call(attempt_id)
-        return _call(row, iteration_id, attempt_id, shop)
-    finally:
-        shop.slots.free(name, slot)
+        try:
+            shop.work.begin_call(attempt_id)
+            data, header = _call(row, attempt_id, shop)
+        finally:
+            shop.slots.free(name, slot)
+        spent = Spent(**header["spent"])
+        return _keep(attempt_id, data, header, shop)
+    except Interrupted as error:
+        shop.work.fail(iteration_id, attempt_id, "interrupted", "interrupted", _spent_by(error))
+        return Outcome("interrupted", error="interrupted")
+    except ProviderError as error:
+        text, kind = f"{error.code}: {error}", "transient" if error.retryable else "permanent"
+        shop.work.fail(iteration_id, attempt_id, kind, text, spent or _spent_by(error))
+        shop.store.drop_staged(attempt_id)
+        return Outcome("failed", error=text)
 
 
-def _call(row: Row, iteration_id: str, attempt_id: str, shop: Workshop) -> Art | Outcome:
+def _call(row: Row, attempt_id: str, shop: Workshop) -> tuple[bytes, dict[str, Any]]:
+    """The provider's bytes, staged, with the header that they were staged under."""
     request = replace(row.wanted.request_for(row.take), reference=shop.reference)
 
     def on_try(failed: TryFailed) -> None:
@@ -123,20 +138,11 @@ def _call(row: Row, iteration_id: str, attempt_id: str, shop: Workshop) -> Art |
 
     with shop.store.scratch_directory(attempt_id) as scratch:
         call = Call(shop.cancel, shop.profile.timeout_s, row.wanted.key, attempt_id, scratch)
-        try:
-            outcome = generate_with_retries(shop.provider, request, call, base_s=shop.retry_base_s, on_try=on_try)
-            spent = _spent(outcome.answer, shop.profile, outcome.calls, outcome.perhaps_billed)
-            header = _header(outcome.answer, request, spent)
-            shop.store.stage(attempt_id, outcome.answer.data, header)
-            return _keep(attempt_id, outcome.answer.data, header, shop)
-        except Interrupted as error:
-            shop.work.fail(iteration_id, attempt_id, "interrupted", "interrupted", _spent_by(error))
-            return Outcome("interrupted", error="interrupted")
-        except ProviderError as error:
-            text, kind = f"{error.code}: {error}", "transient" if error.retryable else "permanent"
-            shop.work.fail(iteration_id, attempt_id, kind, text, _spent_by(error))
-            shop.store.drop_staged(attempt_id)
-            return Outcome("failed", error=text)
+        outcome = generate_with_retries(shop.provider, request, call, base_s=shop.retry_base_s, on_try=on_try)
+        spent = _spent(outcome.answer, shop.profile, outcome.calls, outcome.perhaps_billed)
+        header = _header(outcome.answer, request, spent)
+        shop.store.stage(attempt_id, outcome.answer.data, header)
+    return outcome.answer.data, header
 
 
 def _spent_by(error: ThumbforgeError) -> Spent:

@@ -11,8 +11,9 @@ import os
 import secrets
 import socket
 import sqlite3
+import threading
 import time
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -81,19 +82,27 @@ class Slots:
     def __init__(self, database: Database, owner: str, ttl_s: float, clock: Callable[[], float] = time.time) -> None:
         self._database, self._owner, self._ttl_s, self._clock = database, owner, ttl_s, clock
         self._queues: defaultdict[str, deque[object]] = defaultdict(deque)
+        self._held: Counter[str] = Counter()
+        self._lock = threading.Lock()
 
-    def take(self, name: str, limit: int, pause: Callable[[float], None]) -> int:
-        """Wait for one of `limit` slots of `name` and hold it; returns its number for `free`."""
+    def take(self, name: str, limit: int, at_once: int, pause: Callable[[float], None]) -> int:
+        """Wait for one of `limit` slots of `name`, of which this process holds at most `at_once`; its number."""
         queue, turn = self._queues[name], object()
         queue.append(turn)
         try:
-            while queue[0] is not turn or (slot := self._try_take(name, limit)) is None:
+            while (
+                not (queue[0] is turn and self._held[name] < at_once) or (slot := self._try_take(name, limit)) is None
+            ):
                 pause(POLL_S)
+            with self._lock:
+                self._held[name] += 1
             return slot
         finally:
             queue.remove(turn)
 
     def free(self, name: str, slot: int) -> None:
+        with self._lock:
+            self._held[name] -= 1
         with self._database.write() as connection:
             connection.execute("DELETE FROM lease WHERE name = ? AND slot = ? AND owner = ?", (name, slot, self._owner))
 

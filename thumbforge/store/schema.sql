@@ -151,7 +151,6 @@ CREATE TABLE final (
   created_at REAL NOT NULL
 ) STRICT;
 CREATE INDEX final_by_iteration ON final (iteration_id);
-CREATE INDEX final_by_file ON final (sha256);
 
 -- What lies in out/<series>/ by our hand: a file is replaced only while it still has the hash that stands here.
 CREATE TABLE export (

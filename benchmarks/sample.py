@@ -1,0 +1,41 @@
+"""Projects to measure on, made in a scratch directory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+DODO = 'from thumbforge.build.dodo import DOIT_CONFIG, task_thumb\n\n__all__ = ["DOIT_CONFIG", "task_thumb"]\n'
+
+
+def project(root: Path, items: int, *, delay_ms: int = 0, max_concurrency: int = 4, width: int = 1280) -> Path:
+    """A project with one series `bench` of `items` items on the fake provider."""
+    from PIL import Image
+
+    for folder in ("playlists", "providers", "series", "heroes"):
+        (root / "specs" / folder).mkdir(parents=True)
+    (root / "dodo.py").write_text(DODO)
+    rows = "".join(
+        f"  - {{video: bench{n:06d}, title: 'What item {n} of the series is really about', part: {n}}}\n"
+        for n in range(1, items + 1)
+    )
+    (root / "specs/playlists/bench.yaml").write_text(f"playlist: {{id: PLbench0000000}}\nitems:\n{rows}")
+    (root / "specs/providers/bench.yaml").write_text(
+        f"name: bench\nprovider: fake\nparams: {{delay_ms: {delay_ms}}}\nmax_concurrency: {max_concurrency}\n"
+    )
+    (root / "specs/series/bench.yaml").write_text(
+        "playlist: bench\nhero: specs/heroes/hero.jpg\nprovider: bench\n"
+        f"output: {{width: {width}, height: {width * 9 // 16}}}\n"
+    )
+    Image.radial_gradient("L").resize((1280, 720)).convert("RGB").save(root / "specs/heroes/hero.jpg")
+    return root
+
+
+def doit(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run `doit …` in the project as a user would, in a process of its own."""
+    environ = {k: v for k, v in os.environ.items() if not k.startswith("THUMBFORGE_")}
+    return subprocess.run(
+        [sys.executable, "-m", "doit", *words], cwd=root, env=environ, capture_output=True, text=True, check=False
+    )
