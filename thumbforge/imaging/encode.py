@@ -1,0 +1,64 @@
+"""The finished picture as a file: JPEG 4:4:4 under a byte limit, or PNG.
+
+No metadata and no colour profile: the pixels are sRGB, which is what an untagged picture is taken for, and a profile is
+one more thing that would have to be the same in every file. Written to a path, not to memory: only so does the encoder
+let other threads run (1.9 times as fast on two threads; into a BytesIO 1.0).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PIL import Image
+
+from thumbforge import models
+
+BEST, LEAST = 92, 68
+"""JPEG qualities: the first tried, and the last before colour is halved."""
+ROUGHEST = 45
+_SEARCH = 3
+_PNG_LEVEL = 6
+
+
+def write(picture: Image.Image, target: Path, output: models.Output) -> None:
+    """Write `picture` (RGB) to `target`. At most 6 encodings, normally one. A file that stays over
+    `output.max_bytes` is left for the report to refuse."""
+    picture = picture.copy()
+    picture.info = {}  # Pillow writes comments, profiles and text that came with the art unless they are taken away
+    if output.format == "png":
+        picture.save(target, "PNG", compress_level=_PNG_LEVEL)
+        return
+    if _jpeg(picture, target, BEST, chroma=True) <= output.max_bytes:
+        return
+    if _jpeg(picture, target, LEAST, chroma=True) <= output.max_bytes:
+        _search(picture, target, output.max_bytes)
+        return
+    for quality in (LEAST, ROUGHEST):
+        if _jpeg(picture, target, quality, chroma=False) <= output.max_bytes:
+            return
+
+
+def _search(picture: Image.Image, target: Path, max_bytes: int) -> None:
+    """The best quality between one that fits and one that does not, in a few steps."""
+    fits, fails = LEAST, BEST
+    written = LEAST
+    for _ in range(_SEARCH):
+        written = (fits + fails) // 2
+        if _jpeg(picture, target, written, chroma=True) <= max_bytes:
+            fits = written
+        else:
+            fails = written
+    if written != fits:
+        _jpeg(picture, target, fits, chroma=True)
+
+
+def _jpeg(picture: Image.Image, target: Path, quality: int, *, chroma: bool) -> int:
+    subsampling = 0 if chroma else 2
+    try:
+        picture.save(target, "JPEG", quality=quality, subsampling=subsampling, optimize=True)
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        # To optimise, Pillow buffers width x height bytes, which noise overflows; a plain encoding needs no buffer.
+        picture.save(target, "JPEG", quality=quality, subsampling=subsampling)
+    return target.stat().st_size

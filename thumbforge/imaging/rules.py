@@ -1,0 +1,134 @@
+"""What a finished thumbnail must be, and the report that says whether it is.
+
+Rules about the file are judged on the written file, opened again. Numbers: width and shape from YouTube's help page on
+thumbnails (answer 72431); 2,097,152 bytes is the larger reading of its 2 MB; 4.5 and 3 are WCAG 2.2's contrasts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from thumbforge import models
+
+Level = Literal["error", "warning"]
+
+TWO_MEGABYTES = 2_097_152
+MIN_WIDTH = 1280
+MIN_CAPITAL = 46
+"""Pixels of a 1280x720 picture; shown 168 wide this is 6 pixels, the smallest that was readable when looked at."""
+DURATION_MARK = (960, 560, 1280, 720)
+PROGRESS_BAR = (0, 688, 1280, 720)
+"""What YouTube draws over a thumbnail, in pixels of 1280x720: left, top, right, bottom."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One rule and whether it holds; `detail` is one line with the figures."""
+
+    rule: str
+    level: Level
+    ok: bool
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All checks of one finished file, and what the file is."""
+
+    checks: tuple[Check, ...]
+    width: int
+    height: int
+    bytes: int
+    media_type: str
+
+    @property
+    def ok(self) -> bool:
+        return not self.violations
+
+    @property
+    def violations(self) -> tuple[str, ...]:
+        return self._failed("error")
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return self._failed("warning")
+
+    def _failed(self, level: Level) -> tuple[str, ...]:
+        return tuple(f"{c.rule}: {c.detail}" for c in self.checks if not c.ok and c.level == level)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON of the whole report."""
+        return {
+            "ok": self.ok,
+            "width": self.width,
+            "height": self.height,
+            "bytes": self.bytes,
+            "media_type": self.media_type,
+            "checks": [asdict(check) for check in self.checks],
+        }
+
+
+def contrast(rule: str, ratio: float, scrim: float) -> Check:
+    """Under 3 an error, under 4.5 a warning."""
+    level: Level = "error" if ratio < 3 or ratio >= 4.5 else "warning"
+    return Check(rule, level, ratio >= 4.5, f"{ratio:.2f} to 1, 4.5 wanted, scrim {scrim:.2f}")
+
+
+def capital_height(pixels: float) -> Check:
+    """`pixels` of a 1280x720 picture."""
+    detail = f"capitals are {pixels:.0f} px of 720 high, {MIN_CAPITAL} wanted"
+    return Check("text.height", "warning", pixels >= MIN_CAPITAL, detail)
+
+
+def truncated(cut: str) -> Check:
+    detail = f"left out: {_one_line(cut)!r}" if cut else "whole text drawn"
+    return Check("text.truncated", "warning", not cut, detail)
+
+
+def glyphs(missing: tuple[str, ...]) -> Check:
+    if not missing:
+        return Check("text.glyphs", "error", True, "every letter drawn")
+    codes = list(dict.fromkeys(f"U+{ord(char):04X}" for cluster in missing for char in cluster))
+    more = f" and {len(codes) - 12} more" if len(codes) > 12 else ""
+    return Check("text.glyphs", "error", False, f"no font has {' '.join(codes[:12])}{more}")
+
+
+def overlay(boxes: list[tuple[int, int, int, int]]) -> Check:
+    """Ink boxes in pixels of 1280x720 that should keep clear of YouTube's own marks."""
+    names = {"duration mark": DURATION_MARK, "progress bar": PROGRESS_BAR}
+    hit = [name for name, zone in names.items() if any(_meet(box, zone) for box in boxes)]
+    detail = f"text under the {' and the '.join(hit)}" if hit else "text keeps clear of YouTube's marks"
+    return Check("text.overlay", "warning", not hit, detail)
+
+
+def judge(target: Path, output: models.Output, drawn: tuple[Check, ...]) -> Report:
+    """Open the finished file again and judge it; `drawn` are the checks that only the drawing could make."""
+    from thumbforge.imaging import picture
+
+    found = picture.probe(target)
+    size = target.stat().st_size
+    limit = max(output.max_bytes, TWO_MEGABYTES)
+    wide = found.width * 9
+    shape = f"{found.width}x{found.height}"
+    good_colour = found.mode == "RGB" and found.srgb
+    checks = (
+        Check("size.aspect", "error", abs(wide - found.height * 16) <= 16, f"{shape}, 16:9 wanted"),
+        Check("size.width", "error", found.width >= MIN_WIDTH, f"{found.width} px wide, {MIN_WIDTH} wanted"),
+        Check("file.format", "error", found.format in ("JPEG", "PNG"), f"{found.format}, JPEG or PNG wanted"),
+        Check("file.bytes", "error", size <= limit, f"{size} bytes, at most {limit}"),
+        Check(
+            "color.mode", "error", good_colour, f"{found.mode}{'' if found.srgb else ', not sRGB'}, RGB in sRGB wanted"
+        ),
+    )
+    return Report((*checks, *drawn), found.width, found.height, size, found.media_type)
+
+
+def _meet(one: tuple[int, int, int, int], other: tuple[int, int, int, int]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _one_line(text: str, most: int = 160) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
