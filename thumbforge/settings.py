@@ -59,6 +59,9 @@ SETTINGS: Mapping[str, Setting] = {
     "retry.base_s": Setting("2", _number(float, 0, 60), "first back-off of a provider call, seconds; 0 waits never"),
     "lease.ttl_s": Setting("30", _number(float, 0.2, 3600), "life of a lease without a heartbeat, seconds"),
     "lease.beat_s": Setting("10", _number(float, 0.05, 1200), "time between heartbeats, seconds"),
+    "repair.grace_s": Setting(
+        "3600", _number(float, 0, 1e9), "age of an unreferenced file before repair removes it, seconds"
+    ),
     "output.width": Setting("1920", _number(int, 1280, 7680), "pixels"),
     "output.height": Setting("1080", _number(int, 720, 4320), "pixels; 16:9 with the width"),
     "output.format": Setting("jpeg", _choice("jpeg", "png"), "file format of finals"),

@@ -9,7 +9,7 @@ from typing import Any
 
 from thumbforge import log
 from thumbforge.build import variables
-from thumbforge.build.command import JSON_OPTION, Arguments, ThumbCommand
+from thumbforge.build.command import JSON_OPTION, VAR_OPTION, Arguments, ThumbCommand
 from thumbforge.errors import Exit, LimitReached, ThumbforgeError, UsageError
 
 
@@ -39,7 +39,8 @@ class Batch(ThumbCommand):
         _option("max-images", str, "refuse to make more pictures than this"),
         _option("max-retries", str, "tries of a failed item across invocations"),
         _option("wait", str, "no: do not wait for items that another run is making"),
-        _option("var", str, "NAME=VALUE, a variable of the template"),
+        VAR_OPTION,
+        _option("resume", str, "go on with this run: the same as runs resume"),
         _option("concurrency", int, "items made at once", short="n"),
         _option("dry-run", bool, "print the plan, change nothing"),
         JSON_OPTION,
@@ -47,6 +48,7 @@ class Batch(ThumbCommand):
 
     def run(self, arguments: Arguments) -> int:
         from thumbforge.build import view
+        from thumbforge.build.cmd_runs import resume
         from thumbforge.build.session import Session, start
         from thumbforge.build.tasks import add, request_of
         from thumbforge.providers.base import Cancel
@@ -55,6 +57,10 @@ class Batch(ThumbCommand):
         from thumbforge.runs.reference import check_hero
         from thumbforge.runs.rollup import ItemResult, Result, roll_up
 
+        if arguments.options["resume"]:
+            if arguments.pairs.values or arguments.words:
+                raise UsageError("--resume takes a run and nothing that would change it but var.…")
+            return resume(self, arguments.options["resume"], arguments)
         pairs, as_json = self._pairs(arguments), bool(arguments.options["json"])
         project = self.project()
         configure_logging(project, as_json=as_json)

@@ -1,13 +1,21 @@
-"""`doit runs list | show`: what the ledger knows of past and present runs."""
+"""`doit runs …`: what the ledger knows of past and present runs, and what can be done with them."""
 
 from __future__ import annotations
 
-from contextlib import closing
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from thumbforge.build.command import JSON_OPTION, Arguments, ThumbCommand, print_json
+from thumbforge.build.command import JSON_OPTION, VAR_OPTION, Arguments, ThumbCommand, print_json
 from thumbforge.errors import Exit, NotFound, UsageError
+
+if TYPE_CHECKING:
+    from thumbforge.runs.cost import Cost
+    from thumbforge.runs.project import Project
+    from thumbforge.store.database import Database
+    from thumbforge.store.ledger import Ledger
 
 KINDS = ("hero", "iterate", "batch", "ingest", "audit", "repair")
 STATUSES = ("pending", "running", "paused", "completed", "failed", "cancelled")
@@ -17,25 +25,71 @@ def _choice(name: str, values: tuple[str, ...]) -> dict[str, Any]:
     return {"name": name, "short": "", "long": name, "type": str, "default": None, "help": " | ".join(values)}
 
 
+def resume(command: ThumbCommand, prefix: str, arguments: Arguments) -> int:
+    """Shared with `batch --resume`."""
+    from thumbforge.build.cmd_batch import configure_logging, run_tasks
+    from thumbforge.build.session import Session, start
+    from thumbforge.build.tasks import add
+    from thumbforge.build.view import print_result
+    from thumbforge.providers.base import Cancel
+    from thumbforge.runs.resume import plan_resume
+
+    as_json = bool(arguments.options["json"])
+    project = command.project()
+    configure_logging(project, as_json=as_json)
+    resumption = plan_resume(project, prefix, arguments.pairs.vars)
+    session = start(Session(project, Cancel(), resumption=resumption))
+    names = add(session, resumption.planned, resumption.planned.rows)
+    result = run_tasks(session, names, arguments.options["concurrency"])
+    print_result(result, project, as_json=as_json)
+    return int(result.exit_code)
+
+
 class Runs(ThumbCommand):
     name = "runs"
-    doc_purpose = "list the runs, or show one with its items and attempts"
-    doc_usage = "list [--kind K] [--status S] [--limit N] | show RUN"
-    doc_description = "RUN is a run's id or the start of it. The newest runs are listed first."
+    doc_purpose = "list, show, resume, cancel or delete runs, or add up what one cost"
+    doc_usage = "list | show RUN | resume RUN [var.x=…] | cancel RUN | delete RUN [--assets] | cost RUN"
+    doc_description = (
+        "RUN is a run's id or the start of it. list shows the newest first. resume goes on with a paused or failed run "
+        "from its own plan; var.<name>=<value> plans what is not completed anew. cancel stops a run, a live one in "
+        "another terminal within a heartbeat. delete is refused while another run needs it; --assets also removes the "
+        "pictures that nothing else uses."
+    )
     cmd_options = (
         _choice("kind", KINDS),
         _choice("status", STATUSES),
         {"name": "limit", "short": "", "long": "limit", "type": int, "default": 50, "help": "runs to list"},
+        {
+            "name": "assets",
+            "short": "",
+            "long": "assets",
+            "type": bool,
+            "default": False,
+            "help": "delete pictures too",
+        },
+        {"name": "n", "short": "n", "long": "concurrency", "type": int, "default": None, "help": "items made at once"},
+        VAR_OPTION,
         JSON_OPTION,
     )
 
     def run(self, arguments: Arguments) -> int:
         verb, *words = arguments.words or ("list",)
+        verbs = {
+            "show": self._show,
+            "resume": self._resume,
+            "cancel": self._cancel,
+            "delete": self._delete,
+            "cost": self._cost,
+        }
         if verb == "list" and not words:
             return self._list(arguments)
-        if verb == "show" and len(words) == 1:
-            return self._show(words[0], arguments)
-        raise UsageError(f"runs does not know {' '.join([verb, *words])!r}", hint=f"thumbforge runs {self.doc_usage}")
+        if verb not in verbs or len(words) != 1:
+            raise UsageError(
+                f"runs does not know {' '.join([verb, *words])!r}", hint=f"thumbforge runs {self.doc_usage}"
+            )
+        if verb != "resume" and arguments.pairs.vars:
+            raise UsageError(f"runs {verb} takes no variables")
+        return verbs[verb](words[0], arguments)
 
     def _list(self, arguments: Arguments) -> int:
         from thumbforge.build.view import print_table, write
@@ -59,15 +113,77 @@ class Runs(ThumbCommand):
             print_table(columns, [_listed(run) for run in runs])
         return Exit.DONE
 
-    def _show(self, prefix: str, arguments: Arguments) -> int:
-        from thumbforge.store.views import show_run
+    def _resume(self, prefix: str, arguments: Arguments) -> int:
+        return resume(self, prefix, arguments)
+
+    def _cancel(self, prefix: str, arguments: Arguments) -> int:
+        from thumbforge.build.view import write
+
+        with self._ledger(prefix) as (_, ledger, run):
+            state = ledger.cancel(run["id"])
+        if arguments.options["json"]:
+            print_json({"run": run["id"], "state": state})
+        elif state == "requested":
+            write(f"Run {run['id'][:8]} is asked to stop; it does so within a heartbeat.")
+        else:
+            write(f"Run {run['id'][:8]} is cancelled.")
+        return Exit.DONE
+
+    def _delete(self, prefix: str, arguments: Arguments) -> int:
+        from thumbforge.build.view import write
+        from thumbforge.store.deletion import delete_run
+
+        with self._ledger(prefix) as (project, ledger, run):
+            deleted = delete_run(
+                ledger.database, project.store, run["id"], ledger.now(), with_assets=arguments.options["assets"]
+            )
+        if arguments.options["json"]:
+            print_json(
+                {"deleted": {"run": deleted.run_id, "iterations": deleted.iterations, "assets": list(deleted.files)}}
+            )
+        else:
+            write(f"Run {run['id'][:8]} is deleted: {deleted.iterations} iterations, {len(deleted.files)} files.")
+        return Exit.DONE
+
+    def _cost(self, prefix: str, arguments: Arguments) -> int:
+        from thumbforge.runs.cost import cost_of
+        from thumbforge.store.views import attempts_by
+
+        with self._reading(prefix) as (_, database, run):
+            cost = cost_of(attempts_by(database, run["id"]))
+        if arguments.options["json"]:
+            print_json({"run": run["id"], "cost": cost.as_dict()})
+        else:
+            _print_cost(run["id"], cost)
+        return Exit.DONE
+
+    @contextmanager
+    def _reading(self, prefix: str) -> Iterator[tuple[Project, Database, sqlite3.Row]]:
+        from thumbforge.store.views import find_run
 
         project = self.project()
         database = project.read_ledger()
         if database is None:
             raise NotFound(f"there is no run {prefix}", hint="this project has no ledger yet")
         with closing(database):
-            shown = show_run(database, prefix)
+            yield project, database, find_run(database, prefix)
+
+    @contextmanager
+    def _ledger(self, prefix: str) -> Iterator[tuple[Project, Ledger, sqlite3.Row]]:
+        """For a change: the run is looked up first, so that an unknown one makes no ledger."""
+        from thumbforge.store.leases import new_owner
+        from thumbforge.store.ledger import Ledger
+
+        with self._reading(prefix) as (project, _, run):
+            pass
+        with closing(project.write_ledger()) as database:
+            yield project, Ledger(database, new_owner(), project.settings.number("lease.ttl_s")), run
+
+    def _show(self, prefix: str, arguments: Arguments) -> int:
+        from thumbforge.store.views import show_run
+
+        with self._reading(prefix) as (project, database, run):
+            shown = show_run(database, run["id"])
         for iteration in shown["iterations"]:
             if found := iteration["final_asset"]:
                 path = project.store.path(found["sha256"], found.pop("suffix"))
@@ -99,6 +215,23 @@ def _listed(run: dict[str, Any]) -> tuple[str, ...]:
 
 def when(seconds: float | None) -> str:
     return "" if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%SZ}"
+
+
+def _print_cost(run_id: str, cost: Cost) -> None:
+    from thumbforge.build.view import write
+
+    money = ", ".join(f"{amount} {currency}" for currency, amount in cost.money.items())
+    for name, value in (
+        ("run", run_id),
+        ("calls", f"{cost.calls} in {cost.attempts} attempts, {cost.seconds:.1f} s"),
+        ("money", money or "no data"),
+        ("tokens", "no data" if cost.tokens is None else cost.tokens),
+        ("no data", f"{cost.unknown} attempts without a price" if cost.unknown else ""),
+        ("unclear", f"{cost.perhaps_billed} calls perhaps billed without a picture" if cost.perhaps_billed else ""),
+        ("lost", f"{cost.lost} attempts whose process died, perhaps billed" if cost.lost else ""),
+    ):
+        if value != "":
+            write(f"{name:<11} {value}")
 
 
 def _print_run(shown: dict[str, Any]) -> None:

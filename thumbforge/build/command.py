@@ -34,6 +34,16 @@ JSON_OPTION = {
 }
 
 
+VAR_OPTION = {
+    "name": "var",
+    "short": "",
+    "long": "var",
+    "type": str,
+    "default": None,
+    "help": "NAME=VALUE, a variable of the template",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Arguments:
     """A parsed command line: options by long name (True for a flag), pairs, and the words that are left."""

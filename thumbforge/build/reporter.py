@@ -151,8 +151,11 @@ def how_to_go_on(result: Result) -> str:
     left = [item for item in result.items if item.status != "completed"]
     if all(item.after.tries_used_up for item in left):
         return "No tries are left: change what these items are made of, or allow more with max_retries=…"
-    show = f"; thumbforge runs show {result.run_id[:8]} tells what happened" if result.run_id else ""
-    return f"Go on with the same command: what is finished is kept{show}"
+    if result.run_id is None or result.stop_is_final:
+        return "Go on with the same command again: what is finished is kept."
+    return (
+        f"Go on with: thumbforge runs resume {result.run_id[:8]} (or the same command again: what is finished is kept)"
+    )
 
 
 class BatchReporter(ThumbReporter):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from thumbforge.runs.make import Outcome
     from thumbforge.runs.plan import Row
     from thumbforge.runs.project import Project
+    from thumbforge.runs.resume import Resumption
     from thumbforge.runs.rollup import PlannedSeries, Result
 
 _current: Session | None = None
@@ -33,6 +34,7 @@ class Session:
     cancel: Cancel
     wait: bool = True
     at_once: int | None = None
+    resumption: Resumption | None = None
     planned: dict[str, PlannedSeries] = field(default_factory=dict)
     names: dict[str, tuple[str, str]] = field(default_factory=dict)
     rows: dict[str, Row] = field(default_factory=dict)
@@ -74,8 +76,17 @@ class Session:
         if retake:
             rows = [row.retaken() for row in rows if row.idle and row.status == "completed"]
         planned = self.planned[series]
-        check_max_images(rows, planned.series.max_images)
-        batch = Batch(self.project, planned, rows, cancel=self.cancel, wait=self.wait, at_once=self.at_once)
+        if self.resumption is None:  # a run that is resumed was allowed its pictures when it was planned
+            check_max_images(rows, planned.series.max_images)
+        batch = Batch(
+            self.project,
+            planned,
+            rows,
+            cancel=self.cancel,
+            wait=self.wait,
+            at_once=self.at_once,
+            resumption=self.resumption,
+        )
         self.batches[series, retake] = batch
         return batch
 

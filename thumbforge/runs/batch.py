@@ -9,23 +9,26 @@ from dataclasses import replace
 
 from thumbforge import ids, log
 from thumbforge.errors import Exit, Interrupted, LeaseLost, LedgerError, StoreError, ThumbforgeError
+from thumbforge.imaging.picture import PictureInfo
 from thumbforge.providers.base import Cancel, Reference
 from thumbforge.providers.cores import usable_cores
 from thumbforge.providers.registry import capabilities_of, concurrency, load_provider
 from thumbforge.runs.export import Exporter
 from thumbforge.runs.heartbeat import Heartbeat
+from thumbforge.runs.ingest import ingest
 from thumbforge.runs.make import Outcome, Workshop, make, write_manifest
 from thumbforge.runs.plan import Limits, Row, plan
 from thumbforge.runs.project import Project
-from thumbforge.runs.record import planned_item, record_file_hero, remember_world
+from thumbforge.runs.record import planned_item, record_file_hero, remember_world, run_params
 from thumbforge.runs.reference import check_hero, keep_hero
+from thumbforge.runs.resume import Resumption
 from thumbforge.runs.rollup import ItemResult, PlannedSeries, Result, Summary, roll_up
 from thumbforge.runs.series import Series
 from thumbforge.runs.snapshot import read_snapshot
 from thumbforge.runs.wanted import wanted_items
 from thumbforge.store.database import Database
 from thumbforge.store.leases import Slots, new_owner
-from thumbforge.store.ledger import Ledger, NewRun
+from thumbforge.store.ledger import Fence, Ledger, NewRun
 from thumbforge.store.states import RunEvent
 from thumbforge.store.work import Busy, Work
 
@@ -73,43 +76,41 @@ class Batch:
         cancel: Cancel,
         wait: bool = True,
         at_once: int | None = None,
+        resumption: Resumption | None = None,
     ) -> None:
         self.project, self.planned, self.cancel = project, planned, cancel
         self._rows = {row.wanted.item_key: row for row in rows}
-        self._wait = wait
-        self._at_once = at_once
+        self._wait, self._at_once, self._resumption = wait, at_once, resumption
         self._lock = threading.Lock()
         self._todo = {key: row for key, row in self._rows.items() if self._is_work(row)}
         self._doing: set[str] = set()
         self._done: dict[str, Outcome] = {}
         self._fault: ThumbforgeError | None = None
         self.run_id: str | None = None
-        self._open()
+        self._database = project.write_ledger()
+        try:
+            self._ledger = Ledger(self._database, new_owner(), project.settings.number("lease.ttl_s"))
+            self._exporter = Exporter(project.out, self._database, project.store)
+            if self._todo or resumption:
+                self._open()
+        except BaseException:
+            self._database.close()
+            raise
 
     def _is_work(self, row: Row) -> bool:
         return row.action != "skip" or (self._wait and row.busy_in is not None)
 
     def _open(self) -> None:
-        """Record the run with its frozen plan, take its lease, and keep it alive from a thread."""
-        project, series = self.project, self.planned.series
-        self._database = project.write_ledger()
-        settings = project.settings
-        self._ledger = Ledger(self._database, new_owner(), settings.number("lease.ttl_s"))
-        self._exporter = Exporter(project.out, self._database, project.store)
-        if not self._todo:
-            return
-        for run_id in self._ledger.sweep():
+        """Record the run with its frozen plan, or take up an old one; take its lease and keep it alive."""
+        project, series, settings = self.project, self.planned.series, self.project.settings
+        for run_id in self._ledger.sweep(settings.integer("batch.max_lost")):
             log.info("a run whose process died was marked paused", run=run_id)
         info = check_hero(series.hero)
         path = keep_hero(series.hero, info, project.store)
         provider = load_provider(series.profile)
         limit = concurrency(series.profile, self.planned.capabilities)
-        remember_world(self._ledger, series)
-        if series.hero.from_file:
-            record_file_hero(self._ledger, series.hero, info)
-        self.run_id = ids.new_run_id()
-        items = [planned_item(row, self._is_work(row)) for row in self._rows.values()]
-        self._fence = self._ledger.open_run(self._new_run(self.run_id), items)
+        self._fence = self._take_up(self._resumption) if self._resumption else self._begin(info)
+        self.run_id = self._fence.run_id
         slots = Slots(self._database, self._ledger.owner, settings.number("lease.ttl_s"))
         self._heartbeat = Heartbeat(self._ledger, self._fence, slots, settings.number("lease.beat_s"), self.cancel)
         found = self._database.rows("SELECT item_key, iteration_id FROM run_item WHERE run_id = ?", (self.run_id,))
@@ -130,10 +131,14 @@ class Batch:
             retry_base_s=settings.number("retry.base_s"),
         )
 
-    def _new_run(self, run_id: str) -> NewRun:
+    def _begin(self, info: PictureInfo) -> Fence:
         series = self.planned.series
-        return NewRun(
-            id=run_id,
+        remember_world(self._ledger, series)
+        ingest(self._ledger, self.project.store, series.playlist)
+        if series.hero.from_file:
+            record_file_hero(self._ledger, series.hero, info)
+        new = NewRun(
+            id=ids.new_run_id(),
             kind="batch",
             series=series.name,
             playlist_id=series.playlist.playlist.id,
@@ -141,18 +146,12 @@ class Batch:
             profile_id=series.profile.id,
             parent_run_id=series.hero.run_id,
             reference_sha256=series.hero.sha256,
-            params={
-                "series": series.name,
-                "playlist": series.playlist_name,
-                "hero": series.hero.iteration_id,
-                "reference": series.reference,
-                "vars": dict(series.vars),
-                "overrides": dict(series.overrides),
-                "output": series.output.model_dump(mode="json"),
-                "max_images": series.max_images,
-                "max_retries": self.planned.limits.max_retries,
-            },
+            params=run_params(series, self.planned.limits.max_retries),
         )
+        return self._ledger.open_run(new, [planned_item(row, self._is_work(row)) for row in self._rows.values()])
+
+    def _take_up(self, resumption: Resumption) -> Fence:
+        return self._ledger.resume_run(resumption.run_id, resumption.replanned, resumption.params)
 
     def outcome(self, item_key: str) -> Outcome:
         """Make this item, if it is to be made; wait for it where another run is at it.
@@ -216,6 +215,9 @@ class Batch:
                 if isinstance(outcome, Busy):
                     return False
                 self._tell(row, outcome)
+        except OSError as error:
+            self._stop(StoreError(f"the store cannot be used: {error.strerror or error}"))
+            outcome = Outcome("pending", error=str(error))
         except (LeaseLost, LedgerError, StoreError) as error:
             self._stop(error)
             outcome = Outcome("pending", error=f"{error.code}: {error}")
@@ -274,7 +276,8 @@ class Batch:
             if self.run_id:
                 exit_code, stop = self._end_run(summary, exit_code)
             ignored = not self.planned.capabilities.takes_reference
-            return Result(self.planned, self.run_id, items, summary, exit_code, stop, ignored)
+            cancelled = self.run_id is not None and self._heartbeat.cancel_requested
+            return Result(self.planned, self.run_id, items, summary, exit_code, stop, ignored, cancelled)
         finally:
             self._database.close()
 
@@ -287,7 +290,6 @@ class Batch:
             self._ledger.close_run(self._fence, "pause", Exit.UNEXPECTED, f"{self._fault.code}: {self._fault}")
             return Exit.UNEXPECTED, f"Stopped: {self._fault.message}; {run} paused {counts}."
         if self._heartbeat.cancel_requested:
-            self._ledger.cancel_rest(self._fence)
             self._ledger.close_run(self._fence, "cancel", Exit.INTERRUPTED, "cancelled")
             return Exit.INTERRUPTED, f"Cancelled: {run} {counts}."
         if self.cancel.is_set():

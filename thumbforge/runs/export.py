@@ -40,7 +40,7 @@ class Exporter:
         if known and known["path"] != path and _hash(self._out / known["path"]) == known["sha256"]:
             with contextlib.suppress(OSError):
                 (self._out / known["path"]).unlink()
-        with self._database.write() as connection:
+        with self._database.write("export.row") as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO export (series, item_key, path, final_key, sha256, updated_at)"
                 " VALUES (?, ?, ?, ?, ?, ?)",
@@ -55,7 +55,7 @@ class Exporter:
     def _place(self, target: Path, picture: StoredPicture) -> None:
         """Only ever by rename, so that no half file carries a final's name."""
         source = self._store.verify(picture.sha256, picture.suffix)
-        with store_errors(f"out/{target.parent.name}/{target.name}"):
+        with store_errors(f"out/{target.parent.name}/{target.name}", "export.file"):
             target.parent.mkdir(parents=True, exist_ok=True)
             temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
             try:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from thumbforge import log
+from thumbforge import faults, log
 from thumbforge.errors import Interrupted, OutputUnusable, PictureError, ProviderError, ThumbforgeError
 from thumbforge.imaging.finalise import finalise
 from thumbforge.imaging.picture import inspect_art
@@ -86,7 +86,8 @@ def _art_at_hand(row: Row, iteration_id: str, shop: Workshop) -> Art | None:
     if row.art:
         return row.art
     crashed = shop.database.rows(
-        "SELECT id FROM attempt WHERE iteration_id = ? AND art_key = ? AND outcome = 'lost' ORDER BY n DESC",
+        "SELECT id FROM attempt WHERE iteration_id = ? AND art_key = ? AND outcome IN ('lost', 'interrupted')"
+        " ORDER BY n DESC",
         (iteration_id, row.art_key),
     )
     for attempt in crashed:
@@ -138,7 +139,8 @@ def _call(row: Row, attempt_id: str, shop: Workshop) -> tuple[bytes, dict[str, A
 
     with shop.store.scratch_directory(attempt_id) as scratch:
         call = Call(shop.cancel, shop.profile.timeout_s, row.wanted.key, attempt_id, scratch)
-        outcome = generate_with_retries(shop.provider, request, call, base_s=shop.retry_base_s, on_try=on_try)
+        with faults.step("call"):
+            outcome = generate_with_retries(shop.provider, request, call, base_s=shop.retry_base_s, on_try=on_try)
         spent = _spent(outcome.answer, shop.profile, outcome.calls, outcome.perhaps_billed)
         header = _header(outcome.answer, request, spent)
         shop.store.stage(attempt_id, outcome.answer.data, header)
@@ -167,7 +169,7 @@ def _keep(attempt_id: str, data: bytes, header: Mapping[str, Any], shop: Worksho
         info, warnings = inspect_art(data, header["width"], header["height"])
     except PictureError as error:
         raise OutputUnusable(str(error), hint=error.hint) from error
-    sha256 = shop.store.put(data, info.suffix)
+    sha256 = shop.store.put(data, info.suffix, "art.file")
     picture = StoredPicture(sha256, info.suffix, info.media_type, len(data), info.width, info.height)
     response = {"warnings": list(warnings), "reference_ignored": header["reference_ignored"], "notes": header["notes"]}
     art = shop.work.keep_art(attempt_id, picture, Spent(**header["spent"]), response)
@@ -241,7 +243,7 @@ def _draw(row: Row, art: Art, shop: Workshop) -> tuple[StoredPicture, dict[str, 
     target = shop.store.scratch_file(suffix)
     try:
         report = finalise(source, wanted.series.template.layout, wanted.drawing, wanted.series.output, target)
-        sha256 = shop.store.put_file(target, suffix)
+        sha256 = shop.store.put_file(target, suffix, "final.file")
     finally:
         target.unlink(missing_ok=True)
     picture = StoredPicture(sha256, suffix, report.media_type, report.bytes, report.width, report.height)

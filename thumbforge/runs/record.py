@@ -45,9 +45,8 @@ def remember_world(ledger: Ledger, series: Series) -> None:
 
 
 def planned_item(row: Row, is_work: bool) -> PlannedItem:
-    """A row of the frozen plan: enough to make the item without the specs it came from."""
+    """A row of the frozen plan. With the run's params and template it is enough to make the item without any spec."""
     wanted = row.wanted
-    request = wanted.request_for(row.take)
     return PlannedItem(
         item_key=wanted.item_key,
         idempotency_key=wanted.key,
@@ -55,22 +54,29 @@ def planned_item(row: Row, is_work: bool) -> PlannedItem:
         action=row.action,
         reason=row.reason,
         plan={
+            "item": wanted.item.model_dump(mode="json", exclude_defaults=True),
             "position": wanted.position,
-            "video": wanted.item.video,
-            "title": wanted.item.title,
-            "part": wanted.item.part,
+            "occurrence": wanted.occurrence,
             "export": wanted.export_name,
             "take": row.take,
-            "drawing": {"title": wanted.drawing.title, "part": wanted.drawing.part},
-            "request": {
-                "prompt": request.prompt,
-                "negative_prompt": request.negative_prompt,
-                "width": request.width,
-                "height": request.height,
-                "seed": request.seed,
-            },
         },
     )
+
+
+def run_params(series: Series, max_retries: int) -> dict[str, object]:
+    """What a run is about, beside its template, profile and items."""
+    return {
+        "series": series.name,
+        "playlist": series.playlist_name,
+        "playlist_head": series.playlist.playlist.model_dump(mode="json", exclude_defaults=True),
+        "hero": series.hero.iteration_id,
+        "reference": series.reference,
+        "vars": dict(series.vars),
+        "overrides": dict(series.overrides),
+        "output": series.output.model_dump(mode="json"),
+        "max_images": series.max_images,
+        "max_retries": max_retries,
+    }
 
 
 def record_file_hero(ledger: Ledger, hero: Hero, info: PictureInfo) -> None:
@@ -126,7 +132,7 @@ def record_file_hero(ledger: Ledger, hero: Hero, info: PictureInfo) -> None:
         "report_json": "{}",
         "created_at": now,
     }
-    with ledger.database.write() as connection:
+    with ledger.database.write("hero.row") as connection:
         insert(connection, "asset", asset, once="sha256")
         for table, row in (("run", run), ("iteration", iteration), ("attempt", attempt), ("final", final)):
             insert(connection, table, row, once="final_key" if table == "final" else "id")

@@ -108,7 +108,7 @@ def check_hero(hero: Hero) -> PictureInfo:
 
 def keep_hero(hero: Hero, info: PictureInfo, store: AssetStore) -> Path:
     """The stored, immutable copy of the hero; what providers read while the user may edit the original."""
-    sha256 = store.put(hero.path.read_bytes(), info.suffix) if hero.from_file else hero.sha256
+    sha256 = store.put(hero.path.read_bytes(), info.suffix, "hero.file") if hero.from_file else hero.sha256
     if sha256 != hero.sha256:
         raise AssetDamaged(f"hero {hero.path.name} changed while it was read", hint="run the command again")
     return store.path(sha256, info.suffix) if hero.from_file else hero.path

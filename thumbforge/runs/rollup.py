@@ -66,6 +66,7 @@ class Result:
     exit_code: Exit
     stop: str | None = None
     reference_ignored: bool = False
+    stop_is_final: bool = False
 
 
 def roll_up(items: Sequence[ItemResult]) -> tuple[Summary, Exit]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -55,44 +55,63 @@ class Wanted:
         return ids.final_key(self.final_parts(art_sha256))
 
 
-def wanted_items(series: Series, capabilities: Capabilities, reference: Reference) -> tuple[Wanted, ...]:
-    """Every item of the series in playlist order. Raises SpecError for a prompt that cannot be rendered."""
-    return tuple(_wanted_items(series, capabilities, reference))
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An item at its place in the playlist, with the name of its file in out/."""
+
+    item: Item
+    position: int
+    occurrence: int
+    export_name: str
 
 
-def _wanted_items(series: Series, capabilities: Capabilities, reference: Reference) -> Iterator[Wanted]:
-    prompts = Prompts(series.template)
+def places(series: Series) -> Iterator[Place]:
+    """Every place of the playlist, in order."""
     seen: Counter[str] = Counter()
     width = _padding(series)
     suffix = ".jpg" if series.output.format == "jpeg" else ".png"
     for position, item in enumerate(series.playlist.items, 1):
         seen[item.video] += 1
-        variables = _variables(series, item, position)
-        request = Request(
-            prompt=prompts.prompt(variables),
-            negative_prompt=prompts.negative(variables),
-            width=series.output.width,
-            height=series.output.height,
-            seed=None,
-            reference=reference,
-            video=item.video,
-        )
-        parts = _key_parts(series, item, request)
         occurrence = seen[item.video]
         number = f"{item.part if item.part is not None else position:0{width}d}"
-        place = "" if occurrence == 1 else f"-{occurrence}"
-        yield Wanted(
-            series=series,
-            item=item,
-            position=position,
-            occurrence=occurrence,
-            request=request,
-            drawing=Drawing(title=item.title if item.text is None else item.text, part=_part(prompts, item, variables)),
-            key=ids.idempotency_key(parts),
-            key_parts=parts,
-            reads=capabilities.reads,
-            export_name=f"{number}-{item.video}{place}{suffix}",
-        )
+        again = "" if occurrence == 1 else f"-{occurrence}"
+        yield Place(item, position, occurrence, f"{number}-{item.video}{again}{suffix}")
+
+
+def wanted_items(
+    series: Series, capabilities: Capabilities, reference: Reference, at: Iterable[Place] | None = None
+) -> tuple[Wanted, ...]:
+    """What is wanted at each of these places, by default all. SpecError for a prompt that cannot be rendered."""
+    prompts = Prompts(series.template)
+    found = places(series) if at is None else at
+    return tuple(_wanted(series, prompts, capabilities, reference, place) for place in found)
+
+
+def _wanted(series: Series, prompts: Prompts, capabilities: Capabilities, reference: Reference, place: Place) -> Wanted:
+    item = place.item
+    variables = _variables(series, item, place.position)
+    request = Request(
+        prompt=prompts.prompt(variables),
+        negative_prompt=prompts.negative(variables),
+        width=series.output.width,
+        height=series.output.height,
+        seed=None,
+        reference=reference,
+        video=item.video,
+    )
+    parts = _key_parts(series, item, request)
+    return Wanted(
+        series=series,
+        item=item,
+        position=place.position,
+        occurrence=place.occurrence,
+        request=request,
+        drawing=Drawing(title=item.title if item.text is None else item.text, part=_part(prompts, item, variables)),
+        key=ids.idempotency_key(parts),
+        key_parts=parts,
+        reads=capabilities.reads,
+        export_name=place.export_name,
+    )
 
 
 def _variables(series: Series, item: Item, position: int) -> Mapping[str, Any]:

@@ -17,14 +17,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from thumbforge import ids
+from thumbforge import faults, ids
 from thumbforge.errors import AssetDamaged, StoreError
 
 
 @contextmanager
-def store_errors(what: str) -> Iterator[None]:
+def store_errors(what: str, step: str) -> Iterator[None]:
+    """A durable step on files: its fault points, and its OSErrors as StoreError."""
     try:
-        yield
+        with faults.step(step):
+            yield
     except OSError as error:
         raise StoreError(
             f"{what} could not be written: {error.strerror or error}",
@@ -74,10 +76,10 @@ class AssetStore:
             raise AssetDamaged(f"asset {sha256[:12]} holds other bytes than its name says")
         return path
 
-    def put(self, data: bytes, suffix: str) -> str:
+    def put(self, data: bytes, suffix: str, step: str) -> str:
         """Keep these bytes, durably; returns their sha256. The same bytes again change nothing."""
         sha256 = ids.sha256_hex(data)
-        with store_errors("a picture"):
+        with store_errors("a picture", step):
             temporary = self.scratch_file(suffix)
             try:
                 write_durably(temporary, data)
@@ -86,9 +88,9 @@ class AssetStore:
                 temporary.unlink(missing_ok=True)
         return sha256
 
-    def put_file(self, temporary: Path, suffix: str) -> str:
+    def put_file(self, temporary: Path, suffix: str, step: str) -> str:
         """Keep the file `temporary` (made by `scratch_file`), durably; it is gone afterwards. Returns its sha256."""
-        with store_errors("a picture"):
+        with store_errors("a picture", step):
             with temporary.open("rb") as file:
                 os.fsync(file.fileno())
                 sha256 = ids.sha256_hex(file.read())
@@ -122,8 +124,7 @@ class AssetStore:
     def scratch_directory(self, attempt_id: str) -> Iterator[Path]:
         """A private directory for one provider call; what is in it goes when the call is over."""
         path = self._staging / f"call-{attempt_id}"
-        with store_errors("the staging directory"):
-            path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
             yield path
         finally:
@@ -132,7 +133,7 @@ class AssetStore:
     def stage(self, attempt_id: str, data: bytes, header: Mapping[str, Any]) -> None:
         """Keep what a provider answered before anything else is done with it: a JSON line, then the bytes."""
         line = ids.canonical_json({**header, "sha256": ids.sha256_hex(data)}).encode() + b"\n"
-        with store_errors("a provider's answer"):
+        with store_errors("a provider's answer", "staged"):
             temporary = self.scratch_file(".answer")
             write_durably(temporary, line + data)
             temporary.replace(self._staging / attempt_id)
@@ -166,7 +167,7 @@ class AssetStore:
         path = self.manifest_path(final_key)
         if path.is_file():
             return path
-        with store_errors("a manifest"):
+        with store_errors("a manifest", "manifest"):
             self._keys.mkdir(parents=True, exist_ok=True)
             temporary = self.scratch_file(".json")
             write_durably(temporary, json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True).encode() + b"\n")

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from thumbforge import faults
 from thumbforge.errors import LedgerError, LedgerTooNew, NotFound
 
 SCHEMA_VERSION = 1
@@ -28,12 +29,12 @@ def ledger_errors(path: Path) -> Iterator[None]:
     """Every sqlite3 error leaves as a LedgerError that says what to do."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OSError) as error:
         message, hint = _explain(path, error)
         raise LedgerError(message, hint=hint) from error
 
 
-def _explain(path: Path, error: sqlite3.Error) -> tuple[str, str]:
+def _explain(path: Path, error: Exception) -> tuple[str, str]:
     text = str(error)
     if "locked" in text or "busy" in text:
         return f"the ledger stayed locked for {BUSY_S:.0f} s", "another thumbforge is writing; run the command again"
@@ -41,7 +42,7 @@ def _explain(path: Path, error: sqlite3.Error) -> tuple[str, str]:
         return f"{path.name} is damaged: {text}", f"put {path} back from a backup, or move it away to start anew"
     if "readonly" in text or "read-only" in text or "unable to open" in text:
         return f"the ledger cannot be written: {text}", f"check the permissions of {path.parent}"
-    if "full" in text or "disk I/O" in text:
+    if "full" in text or "disk I/O" in text or isinstance(error, OSError):
         return f"the ledger cannot be written: {text}", "free some space, then run the command again: nothing is lost"
     return f"the ledger failed: {text}", ""
 
@@ -102,9 +103,12 @@ class Database:
         return rows[0] if rows else None
 
     @contextmanager
-    def write(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that takes the write lock at once; all of it is durable when the block ends, or none."""
-        with self._lock, ledger_errors(self.path):
+    def write(self, step: str) -> Iterator[sqlite3.Connection]:
+        """A transaction that takes the write lock at once; all of it is durable when the block ends, or none.
+
+        `step` is its name among the fault points.
+        """
+        with self._lock, ledger_errors(self.path), faults.step(step):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection

@@ -103,7 +103,7 @@ class Slots:
     def free(self, name: str, slot: int) -> None:
         with self._lock:
             self._held[name] -= 1
-        with self._database.write() as connection:
+        with self._database.write("slot.free") as connection:
             connection.execute("DELETE FROM lease WHERE name = ? AND slot = ? AND owner = ?", (name, slot, self._owner))
 
     def renew(self, connection: sqlite3.Connection) -> None:
@@ -114,7 +114,7 @@ class Slots:
     def _try_take(self, name: str, limit: int) -> int | None:
         if self._free_slot(self._database.rows("SELECT * FROM lease WHERE name = ?", (name,)), limit) is None:
             return None  # a look that takes no write lock, because others may wait for a long time
-        with self._database.write() as connection:
+        with self._database.write("slot.take") as connection:
             held = connection.execute("SELECT * FROM lease WHERE name = ?", (name,)).fetchall()
             slot = self._free_slot(held, limit)
             if slot is None:

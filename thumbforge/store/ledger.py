@@ -6,11 +6,11 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from thumbforge import ids
-from thumbforge.errors import LeaseLost, NotFound, ReplayDivergence
+from thumbforge.errors import LeaseLost, ReplayDivergence, UsageError
 from thumbforge.store import states
 from thumbforge.store.database import Database, insert
 from thumbforge.store.leases import is_live
@@ -47,6 +47,7 @@ class NewRun:
     parent_run_id: str | None
     reference_sha256: str | None
     params: Mapping[str, Any]
+    checkpoint: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +87,14 @@ class Ledger:
         An item that needs work gets a pending iteration, unless its key exists already: then the run points to that.
         """
         now = self.now()
-        with self.database.write() as connection:
+        with self.database.write("run.open") as connection:
             insert(
                 connection,
                 "run",
                 {
-                    **{name: getattr(run, name) for name in run.__slots__ if name != "params"},
+                    **{name: getattr(run, name) for name in run.__slots__ if name not in {"params", "checkpoint"}},
                     "params_json": ids.canonical_json(run.params),
+                    "checkpoint_json": ids.canonical_json(run.checkpoint),
                     "status": "pending",
                     "created_at": now,
                     "updated_at": now,
@@ -112,33 +114,72 @@ class Ledger:
         )  # fmt: skip
         return Fence(run_id, self.owner, epoch)
 
-    def close_run(self, fence: Fence, event: states.RunEvent, exit_code: int, error_text: str | None = None) -> str:
-        """End the execution with `complete`, `fail`, `pause` or `cancel`; the lease is given back with it."""
+    def resume_run(self, run_id: str, replanned: Iterable[PlannedItem], params: Mapping[str, Any]) -> Fence:
+        """Take the lease of a run that is pending, paused or failed. `replanned` items point to their new keys from
+        now on; what they pointed to stays as history. Raises UsageError for a run in any other state."""
         now = self.now()
-        with self.database.write() as connection:
+        with self.database.write("run.claim") as connection:
+            status = connection.execute("SELECT status FROM run WHERE id = ?", (run_id,)).fetchone()["status"]
+            if (status, "claim") not in states.RUN:
+                raise UsageError(f"run {run_id[:8]} is {status}: only a paused or failed one can be resumed")
+            fence = self._claim(connection, run_id, "claim", now)
+            connection.execute("UPDATE run SET params_json = ? WHERE id = ?", (ids.canonical_json(params), run_id))
+            for item in replanned:
+                ordinal = connection.execute(
+                    "SELECT ordinal FROM run_item WHERE run_id = ? AND item_key = ?", (run_id, item.item_key)
+                ).fetchone()[0]
+                connection.execute("DELETE FROM run_item WHERE run_id = ? AND item_key = ?", (run_id, item.item_key))
+                _plan_item(connection, run_id, ordinal, item, now)
+            return fence
+
+    def cancel(self, run_id: str) -> str:
+        """Cancel a run that nobody executes; ask a live one to stop at its next heartbeat. Returns "cancelled" or
+        "requested". A cancelled run stays as it is; a completed one raises UsageError."""
+        now = self.now()
+        with self.database.write("run.cancel") as connection:
+            row = connection.execute("SELECT * FROM run WHERE id = ?", (run_id,)).fetchone()
+            if row["status"] == "cancelled":
+                return "cancelled"
+            if row["status"] == "completed":
+                raise UsageError(f"run {run_id[:8]} is completed: there is nothing to cancel")
+            if is_live(row["lease_owner"], row["lease_expires_at"], now):
+                connection.execute("UPDATE run SET cancel_requested = 1, updated_at = ? WHERE id = ?", (now, run_id))
+                return "requested"
+            close_open_attempts(connection, run_id, "lost", "the process died", now)
+            _cancel_rest(connection, run_id, now)
+            states.change(connection, "run", run_id, "cancel", now, finished_at=now, error_text="cancelled")
+            return "cancelled"
+
+    def close_run(self, fence: Fence, event: states.RunEvent, exit_code: int, error_text: str | None = None) -> str:
+        """End the execution with `complete`, `fail`, `pause` or `cancel`; the lease is given back with it.
+
+        An attempt that is still open (the store failed under it) is closed as interrupted: it is not charged.
+        """
+        now = self.now()
+        with self.database.write("run.close") as connection:
             fence.check(connection)
+            close_open_attempts(connection, fence.run_id, "interrupted", error_text or "interrupted", now)
+            if event == "cancel":
+                _cancel_rest(connection, fence.run_id, now)
             return states.change(
                 connection, "run", fence.run_id, event, now, finished_at=now, exit_code=exit_code, error_text=error_text
             )
 
-    def cancel_rest(self, fence: Fence) -> None:
-        """Mark the iterations of the run's plan that were not begun, or not finished, as cancelled."""
+    def finish_job(self, fence: Fence, result: Mapping[str, Any], exit_code: int) -> None:
+        """Complete an audit or a repair and keep what it found: its only write."""
         now = self.now()
-        with self.database.write() as connection:
+        with self.database.write("job.result") as connection:
             fence.check(connection)
-            rows = connection.execute(
-                "SELECT iteration.id FROM run_item JOIN iteration ON iteration.id = run_item.iteration_id"
-                " WHERE run_item.run_id = ? AND iteration.run_id = ? AND status IN ('pending', 'running')",
-                (fence.run_id, fence.run_id),
-            ).fetchall()
-            for row in rows:
-                states.change(connection, "iteration", row["id"], "cancel", now, finished_at=now)
+            states.change(
+                connection, "run", fence.run_id, "complete", now,
+                finished_at=now, exit_code=exit_code, result_json=ids.canonical_json(result),
+            )  # fmt: skip
 
     def beat(self, fences: Iterable[Fence], also: Callable[[sqlite3.Connection], None]) -> dict[str, Beat]:
         """Prolong the leases of these runs, and `also` do the same for slots; by run id."""
         expires_at = self.now() + self._ttl_s
         beats = {}
-        with self.database.write() as connection:
+        with self.database.write("beat") as connection:
             also(connection)
             for fence in fences:
                 row = connection.execute(
@@ -149,10 +190,11 @@ class Ledger:
                 beats[fence.run_id] = Beat(row is not None, bool(row and row[0]), bool(row and row[1]))
         return beats
 
-    def sweep(self) -> list[str]:
+    def sweep(self, max_lost: int) -> list[str]:
         """Mark runs whose process died as paused and close their open attempts as lost; returns their ids.
 
-        An attempt whose answer was staged keeps it: the next try of the item takes it up without a call.
+        An attempt whose answer was staged keeps it: the next try of the item takes it up without a call. An iteration
+        that has lost `max_lost` processes in a call fails, so that one picture cannot sink a batch for ever.
         """
         now = self.now()
         rows = self.database.rows("SELECT id, lease_owner, lease_expires_at FROM run WHERE status = 'running'")
@@ -160,7 +202,7 @@ class Ledger:
         if not dead:
             return []
         swept = []
-        with self.database.write() as connection:
+        with self.database.write("sweep") as connection:
             for run_id in dead:
                 row = connection.execute(
                     "SELECT lease_owner, lease_expires_at, cancel_requested, recoveries FROM run"
@@ -169,7 +211,8 @@ class Ledger:
                 ).fetchone()
                 if row is None or is_live(row["lease_owner"], row["lease_expires_at"], now):
                     continue
-                close_lost_attempts(connection, run_id, now)
+                close_open_attempts(connection, run_id, "lost", "the process died", now)
+                _give_up(connection, run_id, max_lost, now)
                 states.change(
                     connection, "run", run_id, "cancel" if row["cancel_requested"] else "pause", now,
                     finished_at=now, error_text="process died", recoveries=row["recoveries"] + 1,
@@ -179,37 +222,43 @@ class Ledger:
 
     def remember(self, table: str, key: str, row: Mapping[str, Any]) -> None:
         """Create a world row (template, profile, playlist, …) once; what is there already stays as it is."""
-        with self.database.write() as connection:
+        with self.database.write("world.row") as connection:
             create_once(connection, table, key, {**row, "created_at": self.now()})
 
-    def run(self, prefix: str) -> sqlite3.Row:
-        """The run whose id starts with `prefix`. Raises NotFound for none or several."""
-        return self._one("run", prefix)
 
-    def iteration(self, prefix: str) -> sqlite3.Row:
-        return self._one("iteration", prefix)
-
-    def _one(self, table: str, prefix: str) -> sqlite3.Row:
-        found = self.database.rows(
-            f"SELECT * FROM {table} WHERE substr(id, 1, ?) = ? LIMIT 2",
-            (len(prefix), prefix),
-        )
-        if len(found) != 1:
-            raise NotFound(f"{'no' if not found else 'more than one'} {table} has an id that starts with {prefix!r}")
-        return found[0]
-
-
-def close_lost_attempts(connection: sqlite3.Connection, executor_run_id: str, now: float) -> None:
-    """Close what the dead executor left open. Its iterations go back to pending, or stay completed."""
+def close_open_attempts(
+    connection: sqlite3.Connection, executor_run_id: str, outcome: str, why: str, now: float
+) -> None:
+    """Close what an executor left open. Its iterations go back to pending, or stay completed."""
     open_attempts = connection.execute(
         "SELECT id, iteration_id FROM attempt WHERE executor_run_id = ? AND closed_at IS NULL", (executor_run_id,)
     ).fetchall()
     for row in open_attempts:
         connection.execute(
-            "UPDATE attempt SET closed_at = ?, outcome = 'lost', error_text = 'the process died' WHERE id = ?",
-            (now, row["id"]),
+            "UPDATE attempt SET closed_at = ?, outcome = ?, error_text = ? WHERE id = ?", (now, outcome, why, row["id"])
         )
         states.change(connection, "iteration", row["iteration_id"], "release", now)
+
+
+def _give_up(connection: sqlite3.Connection, executor_run_id: str, max_lost: int, now: float) -> None:
+    rows = connection.execute(
+        "SELECT iteration_id FROM attempt JOIN iteration ON iteration.id = iteration_id"
+        " WHERE status = 'pending' AND outcome = 'lost' AND called_at IS NOT NULL AND iteration_id IN"
+        " (SELECT iteration_id FROM attempt WHERE executor_run_id = ?) GROUP BY iteration_id HAVING count(*) >= ?",
+        (executor_run_id, max_lost),
+    ).fetchall()
+    for row in rows:
+        text = f"the process died {max_lost} times in this item"
+        states.change(connection, "iteration", row["iteration_id"], "fail", now, error_text=text, finished_at=now)
+
+
+def _cancel_rest(connection: sqlite3.Connection, run_id: str, now: float) -> None:
+    """The run's own iterations that are not finished are cancelled with it."""
+    rows = connection.execute(
+        "SELECT id FROM iteration WHERE run_id = ? AND status IN ('pending', 'running')", (run_id,)
+    ).fetchall()
+    for row in rows:
+        states.change(connection, "iteration", row["id"], "cancel", now, finished_at=now)
 
 
 def _plan_item(connection: sqlite3.Connection, run_id: str, ordinal: int, item: PlannedItem, now: float) -> None:

@@ -122,7 +122,7 @@ CREATE TABLE attempt (
   opened_at REAL NOT NULL,
   called_at REAL,
   closed_at REAL,
-  outcome TEXT CHECK (outcome IN ('ok', 'transient', 'permanent', 'interrupted', 'lost')),
+  outcome TEXT CHECK (outcome IN ('ok', 'transient', 'permanent', 'interrupted', 'lost', 'pruned')),
   calls INTEGER NOT NULL DEFAULT 0,
   perhaps_billed INTEGER NOT NULL DEFAULT 0,
   cost TEXT,

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from typing import Any
 
-from thumbforge.errors import NotFound
+from thumbforge.errors import NotFound, UsageError
 from thumbforge.store.database import Database
 
 # A run's items are those of its plan; one that it had nothing to do for counts as what its iteration is now.
@@ -39,14 +39,12 @@ def list_runs(database: Database, *, kind: str | None, status: str | None, limit
 
 
 def show_run(database: Database, prefix: str) -> dict[str, Any]:
-    """One run with its items and attempts. Raises NotFound unless exactly one id starts with `prefix`."""
-    found = database.rows(f"{_RUNS} WHERE substr(run.id, 1, ?) = ? LIMIT 2", (len(prefix), prefix))
-    if len(found) != 1 or not prefix:
-        raise NotFound(f"{'no' if not found else 'more than one'} run has an id that starts with {prefix!r}")
-    run = _run(found[0]) | {
-        "params": json.loads(found[0]["params_json"]),
-        "reference": found[0]["reference_sha256"],
-        "error": found[0]["error_text"],
+    """One run with its items and attempts. Errors as `find_run`."""
+    found = find_run(database, prefix)
+    run = _run(found) | {
+        "params": json.loads(found["params_json"]),
+        "reference": found["reference_sha256"],
+        "error": found["error_text"],
     }
     return {
         "run": run,
@@ -54,6 +52,16 @@ def show_run(database: Database, prefix: str) -> dict[str, Any]:
         "iterations": _iterations(database, run["id"]),
         "attempts": _attempts(database, run["id"]),
     }
+
+
+def find_run(database: Database, prefix: str) -> sqlite3.Row:
+    """The one run whose id starts with `prefix`. Raises NotFound for none, UsageError for several."""
+    found = database.rows(f"{_RUNS} WHERE substr(run.id, 1, ?) = ? LIMIT 2", (len(prefix), prefix))
+    if len(found) > 1:
+        raise UsageError(f"several runs have an id that starts with {prefix!r}", hint="give more of it")
+    if not found or not prefix:
+        raise NotFound(f"there is no run {prefix}", hint="thumbforge runs list shows the runs")
+    return found[0]
 
 
 def _run(row: sqlite3.Row) -> dict[str, Any]:
@@ -106,12 +114,13 @@ def _iterations(database: Database, run_id: str) -> list[dict[str, Any]]:
 
 
 def _iteration(row: sqlite3.Row, plan: dict[str, Any]) -> dict[str, Any]:
+    item = plan.get("item", {})
     return {
         "id": row["id"],
-        "part": plan.get("part"),
+        "part": item.get("part"),
         "position": plan.get("position"),
-        "video": plan.get("video"),
-        "title": plan.get("title"),
+        "video": item.get("video"),
+        "title": item.get("title"),
         "action": row["action"],
         "reason": row["reason"],
         "status": row["status"] or "pending",
@@ -128,13 +137,23 @@ def _iteration(row: sqlite3.Row, plan: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def attempts_by(database: Database, run_id: str) -> list[dict[str, Any]]:
+    """The attempts that the run itself made, also for iterations of other runs."""
+    return _shown(database.rows("SELECT * FROM attempt WHERE executor_run_id = ? ORDER BY opened_at, n", (run_id,)))
+
+
 def _attempts(database: Database, run_id: str) -> list[dict[str, Any]]:
     """Those that the run executed, and those of its own iterations that a later run executed."""
-    rows = database.rows(
-        "SELECT attempt.* FROM attempt JOIN iteration ON iteration.id = attempt.iteration_id"
-        " WHERE executor_run_id = ?1 OR iteration.run_id = ?1 ORDER BY opened_at, n",
-        (run_id,),
+    return _shown(
+        database.rows(
+            "SELECT attempt.* FROM attempt JOIN iteration ON iteration.id = attempt.iteration_id"
+            " WHERE executor_run_id = ?1 OR iteration.run_id = ?1 ORDER BY opened_at, n",
+            (run_id,),
+        )
     )
+
+
+def _shown(rows: list[sqlite3.Row]) -> list[dict[str, Any]]:
     return [
         {
             "id": row["id"],

@@ -78,7 +78,7 @@ class Work:
         An open attempt of a dead run is closed as lost.
         """
         now = self._clock()
-        with self._transaction() as connection:
+        with self._transaction("claim") as connection:
             row = connection.execute(
                 f"SELECT attempt.id AS attempt_id, {PICTURE} FROM attempt JOIN asset ON asset.sha256 = art_sha256"
                 " WHERE art_key = ? AND art_sha256 IS NOT ? LIMIT 1",
@@ -103,43 +103,37 @@ class Work:
 
     def begin_call(self, attempt_id: str) -> None:
         """From here on the attempt may be billed, whatever becomes of this process."""
-        with self._transaction() as connection:
+        with self._transaction("call.begin") as connection:
             connection.execute("UPDATE attempt SET called_at = ? WHERE id = ?", (self._clock(), attempt_id))
 
     def release(self, iteration_id: str, attempt_id: str) -> None:
         """Interrupted before the call: as if the item had not been begun."""
         now = self._clock()
-        with self._transaction() as connection:
+        with self._transaction("release") as connection:
             self._close(connection, attempt_id, "interrupted", None, Spent(), now)
             states.change(connection, "iteration", iteration_id, "release", now)
 
     def fail(self, iteration_id: str, attempt_id: str, outcome: str, error_text: str, spent: Spent) -> None:
         """The call brought no picture. An iteration that has one already (a new take was tried) keeps it."""
         now = self._clock()
-        with self._transaction() as connection:
+        with self._transaction("attempt.fail") as connection:
             self._close(connection, attempt_id, outcome, error_text, spent, now)
             status = connection.execute("SELECT status FROM iteration WHERE id = ?", (iteration_id,)).fetchone()[0]
             event: states.IterationEvent = "release" if status == "completed" else "fail"
             columns = {} if event == "release" else {"error_text": error_text, "finished_at": now}
             states.change(connection, "iteration", iteration_id, event, now, **columns)
 
-    def give_up(self, iteration_id: str, error_text: str) -> None:
-        """Mark failed without a try: whoever tried it died."""
-        now = self._clock()
-        with self._transaction() as connection:
-            states.change(connection, "iteration", iteration_id, "fail", now, error_text=error_text, finished_at=now)
-
     def keep_art(
         self, attempt_id: str, picture: StoredPicture, spent: Spent, response: Mapping[str, Any] | None = None
     ) -> Art:
         """The art is in the store: give it a row and close its attempt. Also for an answer found after a crash."""
         now = self._clock()
-        with self._transaction() as connection:
+        with self._transaction("art.row") as connection:
             self._remember(connection, picture, now)
             connection.execute(
                 "UPDATE attempt SET closed_at = coalesce(closed_at, ?), outcome = 'ok', art_sha256 = ?, calls = ?,"
                 " perhaps_billed = ?, cost = ?, currency = ?, tokens = ?, response_json = ?, error_text = NULL"
-                " WHERE id = ? AND (outcome IS NULL OR outcome = 'lost')",
+                " WHERE id = ? AND (outcome IS NULL OR outcome IN ('lost', 'interrupted'))",
                 (now, picture.sha256, spent.calls, spent.perhaps_billed, spent.cost, spent.currency, spent.tokens,
                  ids.canonical_json(response or {}), attempt_id),
             )  # fmt: skip
@@ -148,7 +142,7 @@ class Work:
     def adopt(self, iteration_id: str, art: Art, art_key: str, take: int, request: Mapping[str, Any]) -> Art:
         """Take up art that another iteration paid for: an attempt without a call. Its own art stays as it is."""
         now = self._clock()
-        with self._transaction() as connection:
+        with self._transaction("adopt") as connection:
             own = connection.execute(
                 "SELECT id FROM attempt WHERE iteration_id = ? AND art_key = ? AND art_sha256 = ?",
                 (iteration_id, art_key, art.picture.sha256),
@@ -173,7 +167,7 @@ class Work:
     ) -> None:
         """The finished picture's rows and the iteration's verdict: completed, or failed with the violations."""
         now = self._clock()
-        with self._transaction() as connection:
+        with self._transaction("final.row") as connection:
             self._remember(connection, picture, now)
             row = {
                 "final_key": final_key,
@@ -250,7 +244,7 @@ class Work:
         create_once(connection, "asset", "sha256", {**row, "created_at": now})
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._database.write() as connection:
+    def _transaction(self, step: str) -> Iterator[sqlite3.Connection]:
+        with self._database.write(step) as connection:
             self._fence.check(connection)
             yield connection

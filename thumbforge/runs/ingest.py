@@ -1,0 +1,120 @@
+"""Writing a playlist's metadata into the ledger, so that a crash at any place is only redone, never doubled.
+
+The list is frozen first (an asset; its hash is in the checkpoint `{"next_index": n, "snapshot": sha}`), then stated
+entry by entry. What is not in it any more is closed only after its last entry.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from thumbforge import ids
+from thumbforge.models import Playlist
+from thumbforge.store import facts
+from thumbforge.store.assets import AssetStore
+from thumbforge.store.database import insert
+from thumbforge.store.ledger import Fence, Ledger, NewRun
+
+CHUNK = 200  # entries per transaction: a commit costs milliseconds of disk, an entry microseconds
+
+
+def ingest(ledger: Ledger, store: AssetStore, playlist: Playlist) -> str | None:
+    """State the playlist in the ledger; returns the ingest run's id, None where nothing has changed since the last.
+
+    An ingest of the same list that a crash cut short is gone on with. The playlist's row must exist.
+    """
+    name = playlist.playlist.id
+    data = snapshot(playlist)
+    sha256 = ids.sha256_hex(data)
+    last = ledger.database.row(
+        "SELECT * FROM run WHERE kind = 'ingest' AND playlist_id = ? ORDER BY created_at DESC, rowid DESC LIMIT 1",
+        (name,),
+    )
+    if last and json.loads(last["checkpoint_json"]).get("snapshot") == sha256:
+        if last["status"] == "completed":
+            return None
+        if last["status"] in {"paused", "failed", "pending"}:
+            fence = ledger.resume_run(last["id"], (), json.loads(last["params_json"]))
+            return _finish(ledger, fence, store, name)
+    store.put(data, ".json", "snapshot.file")
+    run = NewRun(
+        id=ids.new_run_id(),
+        kind="ingest",
+        series=None,
+        playlist_id=name,
+        spec_hash=None,
+        profile_id=None,
+        parent_run_id=None,
+        reference_sha256=None,
+        params={"playlist": name, "items": len(playlist.items)},
+        checkpoint={"next_index": 0, "snapshot": sha256},
+    )
+    return _finish(ledger, ledger.open_run(run, ()), store, name)
+
+
+def snapshot(playlist: Playlist) -> bytes:
+    """The list as it is stated: one canonical text per list, so that the same list is recognised."""
+    return ids.canonical_json(list(_entries(playlist))).encode()
+
+
+def _entries(playlist: Playlist) -> Iterator[dict[str, Any]]:
+    seen: Counter[str] = Counter()
+    for position, item in enumerate(playlist.items, 1):
+        seen[item.video] += 1
+        yield {
+            "video": item.video,
+            "occurrence": seen[item.video],
+            "position": position,
+            "part": item.part,
+            "title": item.title,
+        }
+
+
+def _finish(ledger: Ledger, fence: Fence, store: AssetStore, playlist: str) -> str:
+    """State the rest of the frozen list, from the checkpoint on, then close what is not in it."""
+    row = ledger.database.rows("SELECT checkpoint_json, started_at FROM run WHERE id = ?", (fence.run_id,))[0]
+    checkpoint = json.loads(row["checkpoint_json"])
+    entries = json.loads(store.verify(checkpoint["snapshot"], ".json").read_bytes())
+    start = min(int(checkpoint["next_index"]), len(entries))
+    for first in range(start, len(entries), CHUNK):
+        chunk = entries[first : first + CHUNK]
+        with ledger.database.write("ingest.chunk") as connection:
+            fence.check(connection)
+            _state(connection, playlist, chunk, fence.run_id, row["started_at"])
+            _save(connection, fence.run_id, {**checkpoint, "next_index": first + len(chunk)})
+    with ledger.database.write("ingest.chunk") as connection:
+        fence.check(connection)
+        _close_removed(connection, playlist, entries, fence.run_id, row["started_at"])
+    ledger.close_run(fence, "complete", 0)
+    return fence.run_id
+
+
+def _state(
+    connection: sqlite3.Connection, playlist: str, entries: Sequence[dict[str, Any]], run_id: str, at: float
+) -> None:
+    known = facts.open_facts(connection, playlist)
+    for entry in entries:
+        item = facts.playlist_item_id(playlist, entry["video"], entry["occurrence"])
+        insert(connection, "video", {"youtube_id": entry["video"], "created_at": at}, once="youtube_id")
+        place = {"playlist_id": playlist, "video_id": entry["video"], "occurrence": entry["occurrence"]}
+        insert(connection, "playlist_item", {"id": item, **place}, once="id")
+        values = {"member": True, **{name: entry[name] for name in ("position", "part", "title")}}
+        for predicate, value in values.items():
+            facts.state(connection, known, item, predicate, value, run_id=run_id, at=at)
+
+
+def _close_removed(
+    connection: sqlite3.Connection, playlist: str, entries: Sequence[dict[str, Any]], run_id: str, at: float
+) -> None:
+    listed = {facts.playlist_item_id(playlist, entry["video"], entry["occurrence"]) for entry in entries}
+    for (item, _), fact in facts.open_facts(connection, playlist).items():
+        if item not in listed:
+            facts.invalidate(connection, fact.id, run_id=run_id, at=at)
+
+
+def _save(connection: sqlite3.Connection, run_id: str, checkpoint: dict[str, Any]) -> None:
+    connection.execute("UPDATE run SET checkpoint_json = ? WHERE id = ?", (ids.canonical_json(checkpoint), run_id))

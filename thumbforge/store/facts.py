@@ -1,0 +1,93 @@
+"""Facts about playlist items: each holds from one time to another, says who stated it, and is never rewritten.
+
+A changed value closes the old fact and opens a new one in the same transaction; a closed fact keeps its times for ever.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from thumbforge import ids
+from thumbforge.errors import LedgerError
+from thumbforge.store.database import insert
+
+Origin = Literal["ingest", "user"]
+PREDICATES = ("member", "position", "part", "title")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFact:
+    id: str
+    value_json: str
+    origin: Origin
+
+
+def playlist_item_id(playlist: str, video: str, occurrence: int) -> str:
+    """The same on every machine: an entry is a video in a playlist, however often it moves."""
+    return ids.derive(ids.WORLD, f"playlist-item:{playlist}:{video}:{occurrence}")
+
+
+def fact_id(run_id: str, item_id: str, predicate: str, value_json: str) -> str:
+    """With the run in it, a title that goes from A to B and back to A has three facts."""
+    return ids.derive(run_id, f"fact:{item_id}:{predicate}:{ids.sha256_hex(value_json.encode())}")
+
+
+def open_facts(connection: sqlite3.Connection, playlist: str) -> dict[tuple[str, str], OpenFact]:
+    """By playlist item and predicate."""
+    rows = connection.execute(
+        "SELECT item_fact.* FROM item_fact JOIN playlist_item ON playlist_item.id = playlist_item_id"
+        " WHERE playlist_id = ? AND valid_to IS NULL",
+        (playlist,),
+    )
+    return {
+        (row["playlist_item_id"], row["predicate"]): OpenFact(row["id"], row["value_json"], row["origin"])
+        for row in rows
+    }
+
+
+def state(
+    connection: sqlite3.Connection,
+    known: Mapping[tuple[str, str], OpenFact],
+    item_id: str,
+    predicate: str,
+    value: Any,
+    *,
+    run_id: str,
+    at: float,
+    origin: Origin = "ingest",
+) -> None:
+    """Say that `predicate` of an item is `value`. What a user said is never replaced by an ingest; stating what
+    holds already changes nothing."""
+    value_json = ids.canonical_json(value)
+    held = known.get((item_id, predicate))
+    if held and (held.value_json == value_json or (held.origin == "user" and origin == "ingest")):
+        return
+    new = fact_id(run_id, item_id, predicate, value_json)
+    if connection.execute("SELECT 1 FROM item_fact WHERE id = ?", (new,)).fetchone():
+        return  # this run has stated it before
+    if held:
+        invalidate(connection, held.id, run_id=run_id, at=at)
+    row = {
+        "id": new,
+        "playlist_item_id": item_id,
+        "predicate": predicate,
+        "value_json": value_json,
+        "origin": origin,
+        "valid_from": at,
+        "opened_by_run": run_id,
+    }
+    insert(connection, "item_fact", row)
+    if held:
+        connection.execute("UPDATE item_fact SET superseded_by = ? WHERE id = ?", (new, held.id))
+
+
+def invalidate(connection: sqlite3.Connection, fact: str, *, run_id: str, at: float) -> None:
+    """Close a fact. A closed one keeps its time; one that never was is a LedgerError."""
+    if not connection.execute("SELECT 1 FROM item_fact WHERE id = ?", (fact,)).fetchone():
+        raise LedgerError(f"there is no fact {fact}")
+    connection.execute(
+        "UPDATE item_fact SET valid_to = ?, closed_by_run = ? WHERE id = ? AND valid_to IS NULL", (at, run_id, fact)
+    )
