@@ -100,7 +100,7 @@ class Session:
     def rebuilt_record(self, task_name: str) -> dict[str, Any] | None:
         """doit's record of a task that the ledger says is done, as if doit had just made it."""
         row = self.rows.get(task_name)
-        if row is None or row.action != "skip" or row.status != "completed":
+        if row is None or not row.idle or row.status != "completed":
             return None
         deps = self.file_deps[task_name]
         states = {dep: self.checker.get_state(dep, None) for dep in deps}

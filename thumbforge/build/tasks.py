@@ -126,7 +126,7 @@ class ThumbUpToDate:
 
     @property
     def is_done(self) -> bool:
-        return self.row.action == "skip" and self.row.status == "completed"
+        return self.row.idle and self.row.status == "completed"
 
     def __call__(self) -> bool:
         return self.is_done

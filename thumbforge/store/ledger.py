@@ -194,15 +194,19 @@ class Ledger:
         """Mark runs whose process died as paused and close their open attempts as lost; returns their ids.
 
         An attempt whose answer was staged keeps it: the next try of the item takes it up without a call. An iteration
-        that has lost `max_lost` processes in a call fails, so that one picture cannot sink a batch for ever.
+        that has lost `max_lost` processes in a call fails, so that one picture cannot sink a batch for ever. Slots
+        whose owner is gone are cleared away.
         """
         now = self.now()
         rows = self.database.rows("SELECT id, lease_owner, lease_expires_at FROM run WHERE status = 'running'")
         dead = [r["id"] for r in rows if not is_live(r["lease_owner"], r["lease_expires_at"], now)]
-        if not dead:
+        slots = self.database.rows("SELECT name, slot, owner, expires_at FROM lease")
+        lapsed = [(r["name"], r["slot"], r["owner"]) for r in slots if not is_live(r["owner"], r["expires_at"], now)]
+        if not dead and not lapsed:
             return []
         swept = []
         with self.database.write("sweep") as connection:
+            connection.executemany("DELETE FROM lease WHERE name = ? AND slot = ? AND owner = ?", lapsed)
             for run_id in dead:
                 row = connection.execute(
                     "SELECT lease_owner, lease_expires_at, cancel_requested, recoveries FROM run"

@@ -1,0 +1,140 @@
+"""Real crashes of real processes: stop a batch at a named point, go on until it is done, and compare what is left.
+
+The oracle is the same after every crash: no row names a file that is missing or wrong, one iteration per key, completed
+means both pictures verify, `audit` has no finding, and the ledger equals that of a run that nobody stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+DODO = 'from thumbforge.build.dodo import DOIT_CONFIG, task_thumb\n\n__all__ = ["DOIT_CONFIG", "task_thumb"]\n'
+
+# What an uninterrupted run and a crashed one must agree on: everything but times, random ids and lost attempts.
+_DUMP = {
+    "iterations": """
+        SELECT item_key, idempotency_key, key_parts_json, status, iteration.final_key, final.art_sha256, error_text
+        FROM iteration LEFT JOIN final ON final.final_key = iteration.final_key ORDER BY 1, 2""",
+    "finals": "SELECT final_key, art_sha256, sha256, compliant, report_json FROM final ORDER BY 1",
+    "assets": "SELECT sha256, suffix, media_type, bytes, width, height FROM asset ORDER BY 1",
+    "exports": "SELECT series, item_key, path, final_key, sha256 FROM export ORDER BY 1, 2",
+    "art": """
+        SELECT item_key, art_key, art_sha256, take FROM attempt JOIN iteration ON iteration.id = attempt.iteration_id
+        WHERE outcome = 'ok' ORDER BY 1, 2""",
+    "facts": """
+        SELECT video_id, occurrence, predicate, value_json, origin FROM item_fact
+        JOIN playlist_item ON playlist_item.id = playlist_item_id WHERE valid_to IS NULL ORDER BY 1, 2, 3""",
+    "runs": "SELECT kind, status, series, exit_code FROM run WHERE kind IN ('batch', 'hero', 'ingest') ORDER BY 1",
+    "plan": "SELECT ordinal, item_key, idempotency_key, plan_json FROM run_item ORDER BY 1",
+    "open": "SELECT id FROM attempt WHERE closed_at IS NULL",
+    "leases": "SELECT name FROM lease",
+}
+
+
+@dataclass(frozen=True)
+class Site:
+    """A small project on the fake provider, and how to run its batch."""
+
+    root: Path
+
+    @classmethod
+    def make(cls, root: Path, items: int = 2, delay_ms: int = 0) -> Site:
+        from PIL import Image
+
+        for folder in ("playlists", "providers", "series", "heroes"):
+            (root / "specs" / folder).mkdir(parents=True)
+        (root / "dodo.py").write_text(DODO)
+        rows = "".join(f"  - {{video: crash{n:06d}, title: Item {n}, part: {n}}}\n" for n in range(1, items + 1))
+        (root / "specs/playlists/c.yaml").write_text(f"playlist: {{id: PLcrash0000000}}\nitems:\n{rows}")
+        (root / "specs/providers/p.yaml").write_text(f"name: p\nprovider: fake\nparams: {{delay_ms: {delay_ms}}}\n")
+        (root / "specs/series/c.yaml").write_text(
+            "playlist: c\nhero: specs/heroes/h.png\nprovider: p\noutput: {width: 1280, height: 720}\n"
+        )
+        Image.linear_gradient("L").resize((640, 360)).convert("RGB").save(root / "specs/heroes/h.png")
+        return cls(root)
+
+    def copy(self, to: Path) -> Site:
+        shutil.copytree(self.root, to)
+        return Site(to)
+
+    def environ(self, **more: str) -> dict[str, str]:
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("THUMBFORGE_")}
+        return {
+            **clean,
+            "THUMBFORGE_RETRY__BASE_S": "0",
+            "THUMBFORGE_FAKE_LOG": str(self.root / "calls.jsonl"),
+            "THUMBFORGE_BATCH__MAX_LOST": "1000",
+            **more,
+        }
+
+    def doit(self, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "doit", *words],
+            cwd=self.root,
+            env=self.environ(**environ),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    def batch(self, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
+        return self.doit("batch", "series=c", *words, **environ)
+
+    @property
+    def ledger(self) -> Path:
+        return self.root / ".thumbforge/ledger.sqlite3"
+
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        with closing(sqlite3.connect(self.ledger)) as connection:
+            return connection.execute(sql).fetchall()
+
+    def unfinished_run(self) -> str | None:
+        if not self.ledger.exists() or not self.query("SELECT 1 FROM sqlite_master WHERE name = 'run'"):
+            return None
+        rows = self.query(
+            "SELECT id FROM run WHERE kind = 'batch' AND status IN ('pending', 'running', 'paused', 'failed')"
+        )
+        return rows[0][0] if rows else None
+
+    def go_on(self) -> subprocess.CompletedProcess[str]:
+        """Resume the run that was cut short; without one, or to put the files back, the batch again."""
+        if run := self.unfinished_run():
+            resumed = self.doit("runs", "resume", run)
+            if resumed.returncode:
+                return resumed
+        return self.batch()
+
+    def calls(self) -> tuple[int, int]:
+        """Provider calls begun and ended."""
+        path = self.root / "calls.jsonl"
+        events = [json.loads(line)["event"] for line in path.read_text().splitlines()] if path.exists() else []
+        return events.count("start"), events.count("end")
+
+    def dump(self) -> dict[str, list[tuple[Any, ...]]]:
+        return {name: self.query(sql) for name, sql in _DUMP.items()}
+
+
+def judge(site: Site, model: dict[str, list[tuple[Any, ...]]]) -> list[str]:
+    """What is wrong after a crash and its recovery; empty when all is well."""
+    wrong = []
+    found = site.dump()
+    for name, rows in model.items():
+        if found[name] != rows:
+            wrong.append(f"{name} differ: {found[name]} instead of {rows}")
+    audit = site.doit("audit", "--json")
+    if audit.returncode:
+        wrong.append(f"audit: {audit.stdout}{audit.stderr}")
+    exports = sorted(p.name for p in (site.root / "out/c").iterdir())
+    if exports != sorted(Path(row[2]).name for row in model["exports"]):
+        wrong.append(f"out/ holds {exports}")
+    return wrong
