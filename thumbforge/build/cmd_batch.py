@@ -37,6 +37,7 @@ class Batch(ThumbCommand):
         _option("reference", str, "final (default) or raw: which picture of the hero the provider sees"),
         _option("only", str, "parts to make, such as 3,7-9"),
         _option("max-images", str, "refuse to make more pictures than this"),
+        _option("max-cost", str, "refuse, or pause, before a call that would cross this amount"),
         _option("max-retries", str, "tries of a failed item across invocations"),
         _option("wait", str, "no: do not wait for items that another run is making"),
         VAR_OPTION,
@@ -53,9 +54,9 @@ class Batch(ThumbCommand):
         from thumbforge.build.tasks import add, request_of
         from thumbforge.providers.base import Cancel
         from thumbforge.runs.batch import plan_series
-        from thumbforge.runs.plan import check_max_images, select
+        from thumbforge.runs.plan import select
         from thumbforge.runs.reference import check_hero
-        from thumbforge.runs.rollup import ItemResult, Result, roll_up
+        from thumbforge.runs.rollup import ItemResult, Result, check_limits, roll_up
 
         if arguments.options["resume"]:
             if arguments.pairs.values or arguments.words:
@@ -71,7 +72,7 @@ class Batch(ThumbCommand):
         check_hero(series.hero)
         if arguments.options["dry-run"]:
             try:
-                check_max_images(rows, series.max_images)
+                check_limits(series, rows)
                 refusal = None
             except LimitReached as error:
                 refusal = error
@@ -79,7 +80,7 @@ class Batch(ThumbCommand):
             if refusal:
                 raise refusal
             return Exit.DONE
-        check_max_images(rows, series.max_images)
+        check_limits(series, rows)
         if all(row.idle or (row.busy_in and not session.wait) for row in rows):
             items = tuple(ItemResult(row, row, None) for row in rows)
             summary, exit_code = roll_up(items)

@@ -143,6 +143,8 @@ class Runs(ThumbCommand):
             )
         else:
             write(f"Run {run['id'][:8]} is deleted: {deleted.iterations} iterations, {len(deleted.files)} files.")
+            if deleted.iterations:
+                write("What it made is forgotten: a later batch that wants these pictures makes them anew.")
         return Exit.DONE
 
     def _cost(self, prefix: str, arguments: Arguments) -> int:

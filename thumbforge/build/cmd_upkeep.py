@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,8 +26,12 @@ class _Upkeep(ThumbCommand):
     def run(self, arguments: Arguments) -> int:
         if arguments.words:
             raise UsageError(f"{self.name} takes no words, got {arguments.words[0]!r}")
+        self.check(arguments)
         with self._job(arguments) as (project, job):
             return self.work(project, job, arguments)
+
+    def check(self, arguments: Arguments) -> None:
+        """Refuse what cannot be, before a run is recorded."""
 
     def work(self, project: Project, job: Job, arguments: Arguments) -> int:
         raise AssertionError(f"{type(self).__name__} has no work")
@@ -108,13 +113,14 @@ class Prune(_Upkeep):
         JSON_OPTION,
     )
 
+    def check(self, arguments: Arguments) -> None:
+        if not re.fullmatch(r"\d{1,6}", arguments.options["keep"] or ""):
+            raise UsageError("prune needs --keep N", hint="--keep 0 keeps only what is in use")
+
     def work(self, project: Project, job: Job, arguments: Arguments) -> int:
         from thumbforge.runs.repair import prune
 
-        keep = arguments.options["keep"]
-        if keep is None or not keep.isdecimal():
-            raise UsageError("prune needs --keep N", hint="--keep 0 keeps only what is in use")
-        found = prune(project, job.database, int(keep), apply=arguments.options["apply"])
+        found = prune(project, job.database, int(arguments.options["keep"]), apply=arguments.options["apply"])
         return _tell(job, job.stoppable(found), apply=arguments.options["apply"], as_json=arguments.options["json"])
 
 

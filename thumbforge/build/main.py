@@ -24,7 +24,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    from doit.cmd_base import ModuleTaskLoader
+    from doit.cmd_base import ModuleTaskLoader, check_tasks_exist
+    from doit.cmd_info import Info
     from doit.doit_cmd import DoitMain
 
     from thumbforge.build.command import find_root
@@ -41,6 +42,16 @@ def _run(arguments: list[str]) -> int:
             empty = [word for word in cmd_args if not word]
             return [*super().process_args([word for word in cmd_args if word]), *empty]
 
+    class CheckedInfo(Info):  # type: ignore[misc]
+        """doit's `info`, which ends in a traceback for an unknown task."""
+
+        name = "info"
+
+        def _execute(self, pos_args: list[str], hide_status: bool = False) -> Any:
+            check_tasks_exist({task.name: task for task in self.task_list}, pos_args)
+            return super()._execute(pos_args, hide_status)
+
+    ThumbforgeMain.DOIT_CMDS = tuple(CheckedInfo if cls is Info else cls for cls in DoitMain.DOIT_CMDS)
     main = ThumbforgeMain(task_loader=loader)
     command = next((word for word in arguments if word in main.get_cmds()), "run")
     code = int(main.run(arguments) or 0)

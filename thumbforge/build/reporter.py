@@ -105,12 +105,20 @@ class ThumbReporter(ConsoleReporter):  # type: ignore[misc]
 
     def add_failure(self, task: Any, fail: Any) -> None:
         session = sessions.current()
+        if task.has_subtask:
+            return  # the group fails because its items did, and they have said so
         if session is None or task.name not in session.names:
             super().add_failure(task, fail)
             return
         text = fail.message.strip() if hasattr(fail, "message") else fail.get_msg().strip()
         self._progress.done(f"✘ {task.doc}: {text}")
         self.write(f"failed  {task.name}  {text}\n")
+
+    def skip_ignore(self, task: Any) -> None:
+        super().skip_ignore(task)
+        session = sessions.current()
+        if session is not None:
+            session.ignored.add(task.name)
 
     def skip_uptodate(self, task: Any) -> None:
         if not task.has_subtask:
@@ -149,8 +157,8 @@ def how_to_go_on(result: Result) -> str:
     if result.exit_code == Exit.DONE:
         return ""
     left = [item for item in result.items if item.status != "completed"]
-    if all(item.after.tries_used_up for item in left):
-        return "No tries are left: change what these items are made of, or allow more with max_retries=…"
+    if all(item.after.is_stuck for item in left):
+        return "Nothing is tried again until it changes: text, label, template or picture; tries with max_retries=…"
     if result.run_id is None or result.stop_is_final:
         return "Go on with the same command again: what is finished is kept."
     return (

@@ -41,6 +41,7 @@ class Session:
     file_deps: dict[str, list[str]] = field(default_factory=dict)
     selected: list[str] = field(default_factory=list)
     batches: dict[tuple[str, bool], Batch] = field(default_factory=dict)
+    ignored: set[str] = field(default_factory=set)
     faults: dict[str, Exception] = field(default_factory=dict)
     exit_code: Exit | None = None
     checker: ContentChecker = field(default_factory=ContentChecker)
@@ -69,7 +70,7 @@ class Session:
     def _open(self, series: str, retake: bool) -> Batch:
         """One run for everything that is to be made of a series, and one for its new takes."""
         from thumbforge.runs.batch import Batch
-        from thumbforge.runs.plan import check_max_images
+        from thumbforge.runs.rollup import check_limits
 
         names = self.selected or list(self.names)
         rows = [self.rows[name] for name in names if self.names[name][0] == series]
@@ -77,7 +78,7 @@ class Session:
             rows = [row.retaken() for row in rows if row.idle and row.status == "completed"]
         planned = self.planned[series]
         if self.resumption is None:  # a run that is resumed was allowed its pictures when it was planned
-            check_max_images(rows, planned.series.max_images)
+            check_limits(planned.series, rows)
         batch = Batch(
             self.project,
             planned,
@@ -92,7 +93,8 @@ class Session:
 
     def close(self) -> list[Result]:
         """Roll up and close every batch that was opened, in the order they were."""
-        results = [batch.close() for batch in self.batches.values()]
+        ignored = {self.names[name][1]: name for name in self.ignored if name in self.names}
+        results = [batch.close(ignored) for batch in self.batches.values()]
         self.batches.clear()
         self.exit_code = worst(result.exit_code for result in results)
         return results

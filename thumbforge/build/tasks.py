@@ -28,6 +28,7 @@ def request_of(pairs: variables.Pairs) -> SeriesRequest:
     return SeriesRequest(
         **{name: pairs.get(name) for name in ("series", "playlist", "hero", "template", "provider", "reference")},
         max_images=pairs.whole("max_images"),
+        max_cost=pairs.amount("max_cost"),
         vars=pairs.vars,
     )
 

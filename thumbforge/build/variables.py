@@ -11,13 +11,14 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 import doit.doit_cmd
 
 from thumbforge.errors import UsageError
 
 NAME = re.compile(r"(?:var\.)?[A-Za-z_][A-Za-z0-9_]*")
-SERIES_NAMES = ("series", "playlist", "hero", "template", "provider", "reference", "max_images")
+SERIES_NAMES = ("series", "playlist", "hero", "template", "provider", "reference", "max_images", "max_cost")
 BATCH_NAMES = (*SERIES_NAMES, "only", "max_retries", "wait")
 
 
@@ -38,6 +39,14 @@ class Pairs:
         if not re.fullmatch(r"\d{1,9}", text):
             raise UsageError(f"{name}={text}: expected a whole number")
         return int(text)
+
+    def amount(self, name: str) -> Decimal | None:
+        text = self.values.get(name)
+        if text is None:
+            return None
+        if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text):
+            raise UsageError(f"{name}={text}: expected an amount such as 2.50")
+        return Decimal(text)
 
     def flag(self, name: str, default: bool) -> bool:
         text = self.values.get(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 
@@ -13,6 +13,8 @@ from thumbforge.imaging.picture import PictureInfo
 from thumbforge.providers.base import Cancel, Reference
 from thumbforge.providers.cores import usable_cores
 from thumbforge.providers.registry import capabilities_of, concurrency, load_provider
+from thumbforge.runs.brake import Brake
+from thumbforge.runs.cost import price_of
 from thumbforge.runs.export import Exporter
 from thumbforge.runs.heartbeat import Heartbeat
 from thumbforge.runs.ingest import ingest
@@ -128,6 +130,7 @@ class Batch:
             reference=Reference(series.hero.sha256, path.absolute(), info.media_type),
             exporter=self._exporter,
             cancel=self.cancel,
+            brake=Brake(self.cancel, price_of(series.profile), series.max_cost),
             retry_base_s=settings.number("retry.base_s"),
         )
 
@@ -252,20 +255,25 @@ class Batch:
         self.cancel.set()
 
     def _stopped(self) -> bool:
-        return self.cancel.is_set()
+        return self._shop.brake.is_pulled
 
     def _unbegun(self) -> Outcome:
         return Outcome("pending", error="interrupted before it began")
 
     def _pause(self) -> bool:
         try:
-            self.cancel.wait(0.1)
+            self._shop.brake.wait(0.1)
         except Interrupted:
             return False
         return True
 
-    def close(self) -> Result:
-        """Roll the run up from what the ledger says now, record its end, and give everything back."""
+    def close(self, ignored: Mapping[str, str]) -> Result:
+        """Roll the run up from what the ledger says now, record its end, and give everything back.
+
+        `ignored` are the item keys that `doit ignore` kept out, with their task names.
+        """
+        for key in self._rows.keys() & ignored.keys():
+            self._done[key] = Outcome("pending", error=f"ignored; doit forget {ignored[key]} takes it back")
         try:
             if self.run_id:
                 self._heartbeat.stop()
@@ -275,9 +283,9 @@ class Batch:
             stop = None
             if self.run_id:
                 exit_code, stop = self._end_run(summary, exit_code)
-            ignored = not self.planned.capabilities.takes_reference
+            unread = not self.planned.capabilities.takes_reference
             cancelled = self.run_id is not None and self._heartbeat.cancel_requested
-            return Result(self.planned, self.run_id, items, summary, exit_code, stop, ignored, cancelled)
+            return Result(self.planned, self.run_id, items, summary, exit_code, stop, unread, cancelled)
         finally:
             self._database.close()
 
@@ -295,6 +303,12 @@ class Batch:
         if self.cancel.is_set():
             self._ledger.close_run(self._fence, "pause", Exit.INTERRUPTED, "interrupted")
             return Exit.INTERRUPTED, f"Interrupted: {run} paused {counts}."
+        if reason := self._shop.brake.reason:
+            exit_code = Exit.PARTIAL if summary.completed else Exit.NOTHING_COMPLETED
+            text = f"{reason.code}: {reason}"
+            self._ledger.close_run(self._fence, "pause", exit_code, text)
+            hint = f"\nhint: {reason.hint}" if reason.hint else ""
+            return exit_code, f"Paused: {run} {counts}: {text}{hint}"
         if summary.pending and not summary.failed:
             self._ledger.close_run(self._fence, "pause", exit_code, "the rest is being made in another run")
             return exit_code, None

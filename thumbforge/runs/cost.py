@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from thumbforge.errors import LimitReached, UsageError
+from thumbforge.models import Profile
+
 
 @dataclass(frozen=True, slots=True)
 class Cost:
@@ -35,6 +38,28 @@ class Cost:
             "seconds": round(self.seconds, 3),
             "outcomes": dict(self.outcomes),
         }
+
+
+def price_of(profile: Profile) -> Decimal:
+    """What one call is expected to cost, by the profile; 0 where it names no price."""
+    return Decimal(profile.price.amount) if profile.price else Decimal(0)
+
+
+def check_max_cost(profile: Profile, calls: int, max_cost: Decimal | None) -> None:
+    """Raises LimitReached where so many calls would cost more, UsageError where nobody knows what one costs."""
+    if max_cost is None or not calls:
+        return
+    if profile.price is None:
+        raise UsageError(
+            f"max_cost={max_cost}: profile {profile.name} names no price",
+            hint="give it one: price: {amount: '0.04', currency: USD, as_of: …}",
+        )
+    estimate = price_of(profile) * calls
+    if estimate > max_cost:
+        raise LimitReached(
+            f"{calls} calls would cost about {estimate} {profile.price.currency}, max_cost is {max_cost}",
+            hint=f"raise it (max_cost={estimate}), or make some of them (only=…)",
+        )
 
 
 def cost_of(attempts: Iterable[Mapping[str, Any]]) -> Cost:

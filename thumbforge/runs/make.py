@@ -21,6 +21,7 @@ from thumbforge.imaging.picture import inspect_art
 from thumbforge.models import Profile
 from thumbforge.providers.base import Answer, Call, Cancel, Provider, Reference, Request
 from thumbforge.providers.retry import TryFailed, generate_with_retries, tally_of
+from thumbforge.runs.brake import Brake
 from thumbforge.runs.export import Exporter
 from thumbforge.runs.plan import Row, inputs
 from thumbforge.store.assets import AssetStore
@@ -60,6 +61,7 @@ class Workshop:
     reference: Reference
     exporter: Exporter
     cancel: Cancel
+    brake: Brake
     retry_base_s: float
 
 
@@ -103,26 +105,33 @@ def _art_at_hand(row: Row, iteration_id: str, shop: Workshop) -> Art | None:
 def _paint(row: Row, iteration_id: str, attempt_id: str, shop: Workshop) -> Art | Outcome:
     """Wait for the provider, call it, and keep what it made."""
     name = f"provider:{shop.profile.provider}"
+    spent: Spent | None = None
     try:
-        slot = shop.slots.take(name, shop.concurrency, shop.at_once, shop.cancel.wait)
+        slot = shop.slots.take(name, shop.concurrency, shop.at_once, shop.brake.wait)
+        try:
+            shop.brake.before_call()
+            shop.work.begin_call(attempt_id)
+        except BaseException:
+            shop.slots.free(name, slot)
+            raise
     except Interrupted:
         shop.work.release(iteration_id, attempt_id)
         return Outcome("pending")
-    spent: Spent | None = None
     try:
         try:
-            shop.work.begin_call(attempt_id)
             data, header = _call(row, attempt_id, shop)
         finally:
             shop.slots.free(name, slot)
         spent = Spent(**header["spent"])
+        shop.brake.after_call(spent.calls)
         return _keep(attempt_id, data, header, shop)
     except Interrupted as error:
         shop.work.fail(iteration_id, attempt_id, "interrupted", "interrupted", _spent_by(error))
         return Outcome("interrupted", error="interrupted")
     except ProviderError as error:
-        text, kind = f"{error.code}: {error}", "transient" if error.retryable else "permanent"
-        shop.work.fail(iteration_id, attempt_id, kind, text, spent or _spent_by(error))
+        text, spent = f"{error.code}: {error}", spent or _spent_by(error)
+        shop.brake.after_failure(error, spent.calls)
+        shop.work.fail(iteration_id, attempt_id, _outcome(error), text, spent)
         shop.store.drop_staged(attempt_id)
         return Outcome("failed", error=text)
 
@@ -145,6 +154,13 @@ def _call(row: Row, attempt_id: str, shop: Workshop) -> tuple[bytes, dict[str, A
         header = _header(outcome.answer, request, spent)
         shop.store.stage(attempt_id, outcome.answer.data, header)
     return outcome.answer.data, header
+
+
+def _outcome(error: ProviderError) -> str:
+    """What would have met every item is no fault of this one: it is not charged against max_retries."""
+    if error.meets_every_item:
+        return "interrupted"
+    return "transient" if error.retryable else "permanent"
 
 
 def _spent_by(error: ThumbforgeError) -> Spent:

@@ -15,6 +15,8 @@ from thumbforge.settings import Settings
 from thumbforge.store.work import Art
 
 Action = Literal["skip", "refinish", "retry", "create"]
+SHOWN = 48  # characters of a value that a reason shows
+MANY_FIELDS = 4  # more layout fields than these are another layout
 ACTIONS: tuple[Action, ...] = ("skip", "refinish", "retry", "create")
 
 
@@ -44,7 +46,8 @@ class Change:
     new: Any
 
     def __str__(self) -> str:
-        return f"{self.field}: {_short(self.old)} -> {_short(self.new)}"
+        old, new = _pair(self.old, self.new)
+        return f"{self.field}: {old} -> {new}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ class Row:
     `status` is what the item is before anything is done: completed, failed, or pending. A `skip` that is not completed
     is a failure that is reported again (tries used up, or a picture that breaks a rule), or, with `busy_in`, an item
     that another live run is making. `restore` names files of ours that are missing and come back without a run.
+    `is_stuck`: failed, and nothing will be tried until its inputs or max_retries change.
     """
 
     wanted: Wanted
@@ -68,7 +72,7 @@ class Row:
     final: KnownFinal | None = None
     busy_in: str | None = None
     restore: tuple[str, ...] = ()
-    tries_used_up: bool = False
+    is_stuck: bool = False
 
     @property
     def calls(self) -> int:
@@ -117,7 +121,8 @@ def _decide_finish(base: Row, art: Art, known: KnownIteration | None, snapshot: 
     final = snapshot.finals.get(wanted.final_key(art.picture.sha256))
     base = replace(base, action="refinish", final=final)
     if final and not final.compliant and known and known.status == "failed":
-        return replace(base, action="skip", status="failed", reason=known.error_text or "breaks a rule")
+        reason = known.error_text or "breaks a rule"
+        return replace(base, action="skip", status="failed", reason=reason, is_stuck=True)
     if not (final and final.compliant and known and known.status == "completed"):
         changes = _changes(wanted, base.take, art.picture.sha256, snapshot)
         return replace(base, changes=changes, reason=_why(changes, "the art is there, the picture is not"))
@@ -140,7 +145,7 @@ def _decide_call(base: Row, known: KnownIteration | None, snapshot: Snapshot, li
         return replace(base, action="retry", reason="the process that made it died")
     if known.status == "failed" and known.tries >= limits.max_retries:
         reason = f"tries used up ({known.tries} of max_retries={limits.max_retries}): {known.error_text}"
-        return replace(base, action="skip", status="failed", reason=reason, tries_used_up=True)
+        return replace(base, action="skip", status="failed", reason=reason, is_stuck=True)
     if known.status == "failed":
         return replace(base, action="retry", status="failed", reason=f"failed: {known.error_text}")
     return replace(base, reason="planned in an earlier run, not made yet" if known.status == "pending" else why)
@@ -182,10 +187,15 @@ def _changes(wanted: Wanted, take: int, art_sha256: str | None, snapshot: Snapsh
     new = {name: value for group in ("key_parts", "art", "final") for name, value in _flat(now.get(group, {}))}
     if art_sha256 is None:  # there is no new picture to compare the drawing with yet
         new |= {name: value for name, value in _flat(wanted.final_parts("")) if name != "art"}
-    names = [name for name in {**new, **old} if name in new and old.get(name) != new[name] and name != "art"]
+    names = [n for n in {**new, **old} if n in new and n != "art" and (old.get(n) or "") != (new[n] or "")]
     if len(names) > 1 and "spec_hash" in names:  # the hash only repeats what the other fields say
         names.remove("spec_hash")
-    return tuple(Change(_LABELS.get(name, name), old.get(name), new[name]) for name in names)
+    changes = [Change(_LABELS.get(name, name), old.get(name), new[name]) for name in names]
+    layout = [change for change in changes if change.field.startswith("layout.")]
+    if len(layout) > MANY_FIELDS:
+        rest = [change for change in changes if change not in layout]
+        return (*rest, Change("layout", "the last one", f"{len(layout)} other fields"))
+    return tuple(changes)
 
 
 def inputs(wanted: Wanted, take: int, art_sha256: str | None) -> dict[str, Any]:
@@ -208,13 +218,26 @@ def _why(changes: Sequence[Change], otherwise: str) -> str:
     return "; ".join(map(str, changes)) if changes else otherwise
 
 
-def _short(value: Any) -> str:
-    if value is None or value == "":
+def _pair(old: Any, new: Any) -> tuple[str, str]:
+    """Both values short enough for a line, cut so that the first difference is in what is left."""
+    before, after = _text(old), _text(new)
+    same = next(
+        (n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
+    )
+    start = max(0, same - 12) if max(len(before), len(after)) > SHOWN else 0
+    return _cut(before, start), _cut(after, start)
+
+
+def _text(value: Any) -> str:
+    text = "" if value is None else str(value).replace("\n", " / ")
+    return text[:8] if re.fullmatch(r"[0-9a-f]{32,64}", text) else text
+
+
+def _cut(text: str, start: int) -> str:
+    if not text:
         return "nothing"
-    text = str(value).replace("\n", " / ")
-    if re.fullmatch(r"[0-9a-f]{32,64}", text):
-        return text[:8]
-    return repr(text if len(text) <= 48 else text[:47] + "…")
+    end = start + SHOWN
+    return repr(("…" if start else "") + text[start:end] + ("…" if len(text) > end else ""))
 
 
 def counts(rows: Iterable[Row]) -> dict[Action, int]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from thumbforge.errors import Exit
 from thumbforge.providers.base import Capabilities
+from thumbforge.runs.cost import check_max_cost
 from thumbforge.runs.make import Outcome
-from thumbforge.runs.plan import Limits, Row
+from thumbforge.runs.plan import Limits, Row, check_max_images
 from thumbforge.runs.series import Series
 from thumbforge.runs.wanted import Wanted
 
@@ -67,6 +68,12 @@ class Result:
     stop: str | None = None
     reference_ignored: bool = False
     stop_is_final: bool = False
+
+
+def check_limits(series: Series, rows: Sequence[Row]) -> None:
+    """Raises LimitReached where the rows want more pictures, or more money, than allowed; nothing is written yet."""
+    check_max_images(rows, series.max_images)
+    check_max_cost(series.profile, sum(row.calls for row in rows), series.max_cost)
 
 
 def roll_up(items: Sequence[ItemResult]) -> tuple[Summary, Exit]:

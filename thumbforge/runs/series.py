@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,7 @@ class SeriesRequest:
     provider: str | None = None
     reference: str | None = None
     max_images: int | None = None
+    max_cost: Decimal | None = None
     vars: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -56,6 +58,7 @@ class Series:
     overrides: Mapping[str, Any]
     max_images: int | None
     output: Output
+    max_cost: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,7 @@ def _build(place: Place, name: str, playlist: LoadedPlaylist, spec: SeriesSpec, 
         overrides=dict(request.vars),
         max_images=spec.max_images if request.max_images is None else request.max_images,
         output=spec.output or _default_output(place.settings),
+        max_cost=request.max_cost,
     )
 
 
@@ -173,7 +177,10 @@ def find_playlist(place: Place, word: str, base: Path) -> LoadedPlaylist:
         raise NotFound(f"there is no file {word}", hint=f"paths count from {base}")
     near = difflib.get_close_matches(word, place.catalog.playlist_names(), n=3)
     known = near or sorted(place.catalog.playlist_names())[:5]
-    raise NotFound(f"unknown playlist {word}", hint=f"did you mean {' or '.join(known)}?" if known else "")
+    hint = (
+        f"did you mean {' or '.join(known)}?" if known else "specs/playlists is empty; a YAML, JSON or CSV file will do"
+    )
+    raise NotFound(f"unknown playlist {word}", hint=hint)
 
 
 def _from_file(place: Place, path: Path) -> LoadedPlaylist:
