@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from thumbforge import ids, log
 from thumbforge.errors import Exit, Interrupted, LeaseLost, LedgerError, StoreError, ThumbforgeError
-from thumbforge.imaging.picture import PictureInfo
 from thumbforge.providers.base import Cancel, Reference
 from thumbforge.providers.cores import usable_cores
 from thumbforge.providers.registry import capabilities_of, concurrency, load_provider
@@ -39,11 +38,13 @@ def plan_series(project: Project, series: Series, max_retries: int | None = None
     """Decide for every item what there is to do. Reads the ledger once; writes nothing, calls nobody."""
     capabilities = capabilities_of(series.profile)
     concurrency(series.profile, capabilities)  # a profile above the provider's limit is refused while nothing is paid
-    # Type and place of the reference do not enter a key: the batch sets them when it has stored the file.
-    reference = Reference(series.hero.sha256, series.hero.path, "")
-    wanted = wanted_items(series, capabilities, reference)
+    wanted = wanted_items(series, capabilities, series.hero.as_reference())
     limits = Limits.of(project.settings, max_retries)
-    planned = PlannedSeries(series, capabilities, limits, wanted, ())
+    return decided(project, PlannedSeries(series, capabilities, limits, wanted, (), parent_run_id=series.hero.run_id))
+
+
+def decided(project: Project, planned: PlannedSeries) -> PlannedSeries:
+    """The same with rows: what there is to do now."""
     database = project.read_ledger()
     if database is None:
         return replace(planned, rows=_decide(project, planned, None))
@@ -107,11 +108,10 @@ class Batch:
         project, series, settings = self.project, self.planned.series, self.project.settings
         for run_id in self._ledger.sweep(settings.integer("batch.max_lost")):
             log.info("a run whose process died was marked paused", run=run_id)
-        info = check_hero(series.hero)
-        path = keep_hero(series.hero, info, project.store)
+        reference = self._reference()
         provider = load_provider(series.profile)
         limit = concurrency(series.profile, self.planned.capabilities)
-        self._fence = self._take_up(self._resumption) if self._resumption else self._begin(info)
+        self._fence = self._take_up(self._resumption) if self._resumption else self._begin()
         self.run_id = self._fence.run_id
         slots = Slots(self._database, self._ledger.owner, settings.number("lease.ttl_s"))
         self._heartbeat = Heartbeat(self._ledger, self._fence, slots, settings.number("lease.beat_s"), self.cancel)
@@ -127,29 +127,39 @@ class Batch:
             profile=series.profile,
             concurrency=limit,
             at_once=min(limit, self._at_once or limit),
-            reference=Reference(series.hero.sha256, path.absolute(), info.media_type),
+            reference=reference,
             exporter=self._exporter,
             cancel=self.cancel,
             brake=Brake(self.cancel, price_of(series.profile), series.max_cost),
             retry_base_s=settings.number("retry.base_s"),
         )
 
-    def _begin(self, info: PictureInfo) -> Fence:
-        series = self.planned.series
+    def _reference(self) -> Reference | None:
+        """The hero, decoded, stored, and recorded in the lineage."""
+        hero = self.planned.series.hero
+        if not hero.exists:
+            return None
+        info = check_hero(hero)
+        path = keep_hero(hero, info, self.project.store)
+        if hero.from_file:
+            record_file_hero(self._ledger, hero, info)
+        return Reference(hero.sha256, path.absolute(), info.media_type)
+
+    def _begin(self) -> Fence:
+        planned, series = self.planned, self.planned.series
         remember_world(self._ledger, series)
-        ingest(self._ledger, self.project.store, series.playlist)
-        if series.hero.from_file:
-            record_file_hero(self._ledger, series.hero, info)
+        if planned.kind == "batch":
+            ingest(self._ledger, self.project.store, series.playlist)
         new = NewRun(
             id=ids.new_run_id(),
-            kind="batch",
-            series=series.name,
+            kind=planned.kind,
+            series=series.name or None,
             playlist_id=series.playlist.playlist.id,
             spec_hash=series.template.spec_hash,
             profile_id=series.profile.id,
-            parent_run_id=series.hero.run_id,
-            reference_sha256=series.hero.sha256,
-            params=run_params(series, self.planned.limits.max_retries),
+            parent_run_id=planned.parent_run_id,
+            reference_sha256=series.hero.sha256 or None,
+            params=run_params(planned),
         )
         return self._ledger.open_run(new, [planned_item(row, self._is_work(row)) for row in self._rows.values()])
 
@@ -279,7 +289,7 @@ class Batch:
                 self._heartbeat.stop()
             after = {row.wanted.item_key: row for row in _decide(self.project, self.planned, self._database)}
             items = tuple(ItemResult(row, after[key], self._done.get(key)) for key, row in self._rows.items())
-            summary, exit_code = roll_up(items)
+            summary, exit_code = roll_up(items, self.planned.kind)
             stop = None
             if self.run_id:
                 exit_code, stop = self._end_run(summary, exit_code)

@@ -58,7 +58,7 @@ class Workshop:
     profile: Profile
     concurrency: int
     at_once: int
-    reference: Reference
+    reference: Reference | None
     exporter: Exporter
     cancel: Cancel
     brake: Brake
@@ -214,7 +214,8 @@ def _recorded(row: Row, shop: Workshop) -> dict[str, Any]:
         "seed": request.seed,
         "video": request.video,
         "take": request.take,
-        "reference": {"sha256": shop.reference.sha256, "path": relative(shop.reference.path, shop.root)},
+        "reference": shop.reference
+        and {"sha256": shop.reference.sha256, "path": relative(shop.reference.path, shop.root)},
     }
 
 
@@ -231,7 +232,8 @@ def _finish(row: Row, iteration_id: str, art: Art, shop: Workshop) -> Outcome:
     shop.work.record_final(iteration_id, art, final_key, picture, report, violations)
     if violations:
         return Outcome("failed", picture, final_key, False, violations, warnings)
-    warnings += shop.exporter.export(wanted, final_key, picture)
+    if wanted.export_name:
+        warnings += shop.exporter.export(wanted, final_key, picture)
     return Outcome("completed", picture, final_key, True, None, warnings)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from thumbforge.errors import LimitReached, ReplayDivergence, UsageError
-from thumbforge.runs.snapshot import KnownFinal, KnownIteration, Snapshot
+from thumbforge.runs.snapshot import KnownFinal, KnownIteration, Snapshot, take_of
 from thumbforge.runs.wanted import Wanted
 from thumbforge.settings import Settings
 from thumbforge.store.work import Art
@@ -105,7 +105,7 @@ def _decide(wanted: Wanted, snapshot: Snapshot, limits: Limits) -> Row:
             f"{wanted.item.video}: key {wanted.key[:8]} already stands for other inputs",
             hint="change the prompt or the part a little: their texts run into each other",
         )
-    take = known.take if known else 1
+    take = take_of(wanted, known)
     art = snapshot.art.get(wanted.art_key(take))
     base = Row(wanted, "create", "new", take=take, iteration_id=known.id if known else None, art=art)
     if art:
@@ -159,14 +159,18 @@ def _is_alive(known: KnownIteration, now: float, limits: Limits) -> bool:
 
 
 def _missing(wanted: Wanted, final: KnownFinal, snapshot: Snapshot) -> Iterator[str]:
-    export = snapshot.exports.get(wanted.item_key)
-    in_place = (
-        export and export.final_key == final.final_key and export.path == f"{wanted.series.name}/{wanted.export_name}"
-    )
-    if not in_place or wanted.export_name not in snapshot.files:
+    if wanted.export_name and not _is_in_place(wanted, final, snapshot):
         yield "export"
     if final.final_key not in snapshot.manifests:
         yield "manifest"
+
+
+def _is_in_place(wanted: Wanted, final: KnownFinal, snapshot: Snapshot) -> bool:
+    if wanted.export_name not in snapshot.files:
+        return False
+    export = snapshot.exports.get(wanted.item_key)
+    path = f"{wanted.series.name}/{wanted.export_name}"
+    return export is not None and export.final_key == final.final_key and export.path == path
 
 
 _LABELS = {

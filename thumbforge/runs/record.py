@@ -6,6 +6,7 @@ from thumbforge import ids
 from thumbforge.imaging.picture import PictureInfo
 from thumbforge.runs.plan import Row
 from thumbforge.runs.reference import Hero
+from thumbforge.runs.rollup import PlannedSeries
 from thumbforge.runs.series import Series
 from thumbforge.store.database import insert
 from thumbforge.store.ledger import Ledger, PlannedItem
@@ -63,19 +64,21 @@ def planned_item(row: Row, is_work: bool) -> PlannedItem:
     )
 
 
-def run_params(series: Series, max_retries: int) -> dict[str, object]:
+def run_params(planned: PlannedSeries) -> dict[str, object]:
     """What a run is about, beside its template, profile and items."""
+    series = planned.series
     return {
         "series": series.name,
         "playlist": series.playlist_name,
         "playlist_head": series.playlist.playlist.model_dump(mode="json", exclude_defaults=True),
         "hero": series.hero.iteration_id,
         "reference": series.reference,
+        "seed": planned.seed,
         "vars": dict(series.vars),
         "overrides": dict(series.overrides),
         "output": series.output.model_dump(mode="json"),
         "max_images": series.max_images,
-        "max_retries": max_retries,
+        "max_retries": planned.limits.max_retries,
     }
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from thumbforge import ids
 from thumbforge.errors import AssetDamaged, NotFound, PictureError, UsageError
+from thumbforge.providers.base import Reference
 
 if TYPE_CHECKING:
     import sqlite3
@@ -32,6 +33,18 @@ class Hero:
     run_id: str
     iteration_id: str
     from_file: bool
+
+    @property
+    def exists(self) -> bool:
+        return bool(self.sha256)
+
+    def as_reference(self) -> Reference | None:
+        """As a request names it before the file is stored: type and place enter no key."""
+        return Reference(self.sha256, self.path, "") if self.exists else None
+
+
+NO_HERO = Hero(Path(), "", "", "", from_file=False)
+"""For a run that makes heroes out of nothing but a prompt."""
 
 
 def find_hero(word: str, base: Path, home: Path, database: Database | None, reference: str) -> Hero:
@@ -75,7 +88,11 @@ def _picked(database: Database, word: str) -> sqlite3.Row:
     if len(iterations) + len(runs) > 1:
         raise UsageError(f"{word} is the start of several ids", hint="give more of it")
     if runs:
-        iterations = database.rows(f"{select} WHERE iteration.run_id = ? AND picked = 1", (runs[0]["id"],))
+        iterations = database.rows(
+            f"{select} WHERE picked = 1 AND (iteration.run_id = ?1 OR iteration.id IN"
+            " (SELECT iteration_id FROM run_item WHERE run_item.run_id = ?1))",
+            (runs[0]["id"],),
+        )
         if runs[0]["kind"] not in {"hero", "iterate"}:
             raise UsageError(f"run {word} is a {runs[0]['kind']} run, not a hero", hint="name one of its iterations")
         if not iterations:

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
 from thumbforge.errors import NotFound, ReplayDivergence, UsageError
 from thumbforge.models import Item, Output, Playlist, PlaylistHead, Profile, Template
-from thumbforge.providers.base import Reference
 from thumbforge.providers.registry import capabilities_of
 from thumbforge.runs.plan import Limits, Row, plan
 from thumbforge.runs.project import Project
 from thumbforge.runs.record import planned_item
-from thumbforge.runs.reference import Hero
+from thumbforge.runs.reference import NO_HERO, Hero
 from thumbforge.runs.rollup import PlannedSeries
 from thumbforge.runs.series import Series
 from thumbforge.runs.snapshot import read_snapshot
-from thumbforge.runs.wanted import Place, Wanted, wanted_items
+from thumbforge.runs.wanted import Place, Wanted, wanted_heroes, wanted_items
 from thumbforge.store.database import Database
 from thumbforge.store.ledger import PlannedItem
 from thumbforge.store.views import find_run
+
+KINDS = ("batch", "hero", "iterate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,61 +47,73 @@ def plan_resume(project: Project, prefix: str, overrides: Mapping[str, Any]) -> 
         raise NotFound(f"there is no run {prefix}", hint="this project has no ledger yet")
     with closing(database):
         run = find_run(database, prefix)
-        if run["kind"] != "batch":
-            raise UsageError(f"run {prefix} is a {run['kind']} run: only a batch can be resumed")
-        if run["status"] in {"completed", "cancelled"}:
-            raise UsageError(f"run {prefix} is {run['status']}: only a paused or failed one can be resumed")
-        params = json.loads(run["params_json"])
-        return _plan(project, database, run, params, overrides)
+        _refuse(prefix, run, overrides)
+        items = database.rows("SELECT * FROM run_item WHERE run_id = ? ORDER BY ordinal", (run["id"],))
+        planned = _frozen(project, database, run, items)
+        if not overrides:
+            return Resumption(run["id"], planned, (), json.loads(run["params_json"]))
+        planned, anew = _override(project, database, planned, overrides)
+        return Resumption(run["id"], planned, anew, json.loads(run["params_json"]))
 
 
-def _plan(
-    project: Project, database: Database, run: sqlite3.Row, params: dict[str, Any], overrides: Mapping[str, Any]
-) -> Resumption:
-    items = database.rows("SELECT * FROM run_item WHERE run_id = ? ORDER BY ordinal", (run["id"],))
-    plans = [json.loads(item["plan_json"]) for item in items]
+def _refuse(prefix: str, run: sqlite3.Row, overrides: Mapping[str, Any]) -> None:
+    if run["kind"] not in KINDS:
+        raise UsageError(f"run {prefix} is a {run['kind']} run: it starts over with its own command")
+    if run["status"] in {"completed", "cancelled"}:
+        raise UsageError(f"run {prefix} is {run['status']}: only a paused or failed one can be resumed")
+    if run["kind"] != "batch" and overrides:
+        raise UsageError("var.… goes with resuming a batch", hint="generate heroes anew with other variables")
+
+
+def _frozen(project: Project, database: Database, run: sqlite3.Row, items: Sequence[sqlite3.Row]) -> PlannedSeries:
+    """The plan as it was recorded, with rows for what is to do now.
+
+    Every key has to follow again from what was recorded, or it is a ReplayDivergence. Items that a `var.…` was for
+    carry it in their plan.
+    """
+    params, plans = json.loads(run["params_json"]), [json.loads(item["plan_json"]) for item in items]
     series = _series(project, database, run, params, plans)
-    at = [
-        Place(i, p["position"], p["occurrence"], p["export"]) for i, p in zip(series.playlist.items, plans, strict=True)
-    ]
+    limits = Limits.of(project.settings, params["max_retries"])
     capabilities = capabilities_of(series.profile)
-    reference = Reference(series.hero.sha256, series.hero.path, "")
-    wanted = wanted_items(series, capabilities, reference, at)
+    planned = PlannedSeries(series, capabilities, limits, (), (), run["kind"], run["parent_run_id"], params["seed"])
+    wanted = _wanted(planned, plans)
     for item, found in zip(items, wanted, strict=True):
-        # Items that a later `var.…` was for carry the overridden variables in their plan, so every key re-derives.
         if found.key != item["idempotency_key"]:
-            raise ReplayDivergence(
-                f"the plan of {found.item.video} does not give key {item['idempotency_key'][:8]} again"
-            )
-    planned = PlannedSeries(series, capabilities, Limits.of(project.settings, params["max_retries"]), wanted, ())
-    rows = _decide(project, database, planned, wanted)
-    if not overrides:
-        return Resumption(run["id"], replace(planned, rows=rows), (), params)
-    rows, anew = _override(project, database, planned, rows, at, overrides)
-    wanted = tuple(row.wanted for row in rows)
-    return Resumption(run["id"], replace(planned, rows=rows, wanted=wanted), anew, params)
+            text = f"the plan of {found.item_key} does not give key {item['idempotency_key'][:8]} again"
+            raise ReplayDivergence(text)
+    return replace(planned, wanted=wanted, rows=_decide(project, database, planned, wanted))
+
+
+def _wanted(planned: PlannedSeries, plans: Sequence[Mapping[str, Any]]) -> tuple[Wanted, ...]:
+    series, reference = planned.series, planned.series.hero.as_reference()
+    if planned.kind == "batch":
+        places = zip(series.playlist.items, plans, strict=True)
+        at = [Place(item, plan["position"], plan["occurrence"], plan["export"]) for item, plan in places]
+        return wanted_items(series, planned.capabilities, reference, at)
+    ordinals = [plan["position"] for plan in plans]
+    return wanted_heroes(series, planned.capabilities, reference, planned.seed, ordinals)
 
 
 def _override(
-    project: Project,
-    database: Database,
-    planned: PlannedSeries,
-    rows: tuple[Row, ...],
-    at: list[Place],
-    overrides: Mapping[str, Any],
-) -> tuple[tuple[Row, ...], tuple[PlannedItem, ...]]:
-    """Items that are not completed, planned with other variables; they go into the items' own, for the next resume."""
+    project: Project, database: Database, planned: PlannedSeries, overrides: Mapping[str, Any]
+) -> tuple[PlannedSeries, tuple[PlannedItem, ...]]:
+    """Items that are not completed, planned with other variables; these go into their own, for the next resume."""
     open_places = [
-        replace(place, item=place.item.model_copy(update={"vars": {**place.item.vars, **overrides}}))
-        for place, row in zip(at, rows, strict=True)
+        Place(
+            item=wanted.item.model_copy(update={"vars": {**wanted.item.vars, **overrides}}),
+            position=wanted.position,
+            occurrence=wanted.occurrence,
+            export_name=wanted.export_name,
+        )
+        for wanted, row in zip(planned.wanted, planned.rows, strict=True)
         if row.status != "completed"
     ]
     series = replace(planned.series, overrides={**planned.series.overrides, **overrides})
-    reference = Reference(series.hero.sha256, series.hero.path, "")
-    wanted = wanted_items(series, planned.capabilities, reference, open_places)
-    new_rows = {row.wanted.item_key: row for row in _decide(project, database, planned, wanted)}
-    anew = tuple(planned_item(row, is_work=True) for row in new_rows.values())
-    return tuple(new_rows.get(row.wanted.item_key, row) for row in rows), anew
+    wanted = wanted_items(series, planned.capabilities, series.hero.as_reference(), open_places)
+    anew = {row.wanted.item_key: row for row in _decide(project, database, planned, wanted)}
+    rows = tuple(anew.get(row.wanted.item_key, row) for row in planned.rows)
+    items = tuple(planned_item(row, is_work=True) for row in anew.values())
+    return replace(planned, rows=rows, wanted=tuple(row.wanted for row in rows)), items
 
 
 def _decide(
@@ -111,26 +124,23 @@ def _decide(
 
 
 def _series(
-    project: Project, database: Database, run: sqlite3.Row, params: dict[str, Any], plans: list[dict[str, Any]]
+    project: Project,
+    database: Database,
+    run: sqlite3.Row,
+    params: Mapping[str, Any],
+    plans: Sequence[Mapping[str, Any]],
 ) -> Series:
     """The series as it was when the run was planned."""
     template = database.rows("SELECT * FROM template WHERE spec_hash = ?", (run["spec_hash"],))[0]
     content = json.loads(template["content_json"])
-    asset = database.rows("SELECT sha256, suffix FROM asset WHERE sha256 = ?", (run["reference_sha256"],))[0]
-    hero = Hero(
-        path=project.store.path(asset["sha256"], asset["suffix"]),
-        sha256=asset["sha256"],
-        run_id=run["parent_run_id"],
-        iteration_id=params["hero"],
-        from_file=False,
-    )
-    head = {"id": run["playlist_id"], **params["playlist_head"]}
     items = [Item.model_validate(plan["item"]) for plan in plans]
+    if run["kind"] != "batch":
+        items = items[:1]  # every candidate is for the same video
     return Series(
         name=params["series"],
         playlist_name=params["playlist"],
-        playlist=Playlist(playlist=PlaylistHead.model_validate(head), items=tuple(items)),
-        hero=hero,
+        playlist=Playlist(playlist=PlaylistHead.model_validate(params["playlist_head"]), items=tuple(items)),
+        hero=_hero(project, database, run, params),
         template=Template.model_validate({"name": template["name"], "version": template["version"], **content}),
         profile=_profile(project, database, run["profile_id"]),
         reference=params["reference"],
@@ -139,6 +149,14 @@ def _series(
         max_images=params["max_images"],
         output=Output.model_validate(params["output"]),
     )
+
+
+def _hero(project: Project, database: Database, run: sqlite3.Row, params: Mapping[str, Any]) -> Hero:
+    if run["reference_sha256"] is None:
+        return NO_HERO
+    asset = database.rows("SELECT sha256, suffix FROM asset WHERE sha256 = ?", (run["reference_sha256"],))[0]
+    path = project.store.path(asset["sha256"], asset["suffix"])
+    return Hero(path, asset["sha256"], run["parent_run_id"], params["hero"], from_file=False)
 
 
 def _profile(project: Project, database: Database, profile_id: str) -> Profile:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from thumbforge.errors import Exit
 from thumbforge.providers.base import Capabilities
@@ -16,13 +17,20 @@ from thumbforge.runs.wanted import Wanted
 
 @dataclass(frozen=True, slots=True)
 class PlannedSeries:
-    """A series with a row for every item, in playlist order."""
+    """A series with a row for every item, in playlist order; for a hero run, with one for every candidate.
+
+    `parent_run_id` is the hero run that a batch or a refinement stands on; `seed` is that of a hero run's first
+    candidate.
+    """
 
     series: Series
     capabilities: Capabilities
     limits: Limits
     wanted: tuple[Wanted, ...]
     rows: tuple[Row, ...]
+    kind: Literal["batch", "hero", "iterate"] = "batch"
+    parent_run_id: str | None = None
+    seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,11 @@ class ItemResult:
         if self.after.action == "skip" and self.after.status == "completed":
             return "completed"
         return "failed" if self.after.status == "failed" else "pending"
+
+    @property
+    def is_compliance_failure(self) -> bool:
+        """Completed ones count too: what is asked is whether anything failed for another reason."""
+        return self.status == "completed" or (self.after.final is not None and not self.after.final.compliant)
 
     @property
     def error(self) -> str | None:
@@ -76,12 +89,15 @@ def check_limits(series: Series, rows: Sequence[Row]) -> None:
     check_max_cost(series.profile, sum(row.calls for row in rows), series.max_cost)
 
 
-def roll_up(items: Sequence[ItemResult]) -> tuple[Summary, Exit]:
-    """0 where everything is there, 4 where nothing completed and something failed, else 6."""
+def roll_up(items: Sequence[ItemResult], kind: str = "batch") -> tuple[Summary, Exit]:
+    """0 where everything is there, 4 where nothing completed and something failed, else 6. A hero run whose every
+    failure is a picture that breaks a rule ends with 5."""
     statuses = [item.status for item in items]
     summary = Summary(len(items), *(statuses.count(s) for s in ("completed", "failed", "pending")))
     if summary.completed == summary.total:
         return summary, Exit.DONE
+    if kind != "batch" and summary.failed and not summary.pending and all(i.is_compliance_failure for i in items):
+        return summary, Exit.COMPLIANCE
     if summary.completed == 0 and summary.failed:
         return summary, Exit.NOTHING_COMPLETED
     return summary, Exit.PARTIAL

@@ -28,7 +28,7 @@ class KnownIteration:
     status: str
     error_text: str | None
     key_parts: Mapping[str, str]
-    take: int
+    take: int | None
     tries: int
     lost: int
     started_at: float | None
@@ -80,7 +80,7 @@ def read_snapshot(
     if database is None:
         return Snapshot(now, files=files)
     iterations = _iterations(database, [w.key for w in wanted], now)
-    takes = {w.item_key: iterations[w.key].take if w.key in iterations else 1 for w in wanted}
+    takes = {w.item_key: take_of(w, iterations.get(w.key)) for w in wanted}
     art, lost_art = _art(database, store, [w.art_key(takes[w.item_key]) for w in wanted])
     keys = [w.final_key(a.picture.sha256) for w in wanted if (a := art.get(w.art_key(takes[w.item_key])))]
     finals = _finals(database, store, keys)
@@ -99,6 +99,11 @@ def read_snapshot(
     )
 
 
+def take_of(wanted: Wanted, known: KnownIteration | None) -> int:
+    """The take in use, else the first one that is wanted."""
+    return known.take if known and known.take else wanted.request.take
+
+
 def _is_exported(wanted: Wanted, exports: Mapping[str, Export], finals: Mapping[str, KnownFinal]) -> bool:
     export = exports.get(wanted.item_key)
     return export is not None and export.final_key in finals
@@ -115,7 +120,7 @@ def _names(directory: Path) -> Iterable[str]:
 def _iterations(database: Database, keys: Sequence[str], now: float) -> dict[str, KnownIteration]:
     rows = database.rows(
         """
-        SELECT iteration.*, coalesce(used.take, 1) AS take,
+        SELECT iteration.*, used.take,
                coalesce(tried.tries, 0) AS tries, coalesce(tried.lost, 0) AS lost,
                open.executor_run_id, run.lease_owner, run.lease_expires_at, run.lease_epoch
         FROM iteration

@@ -17,7 +17,10 @@ from thumbforge.specs.prompts import Prompts, variables_for
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One item as the specs want it. `position` counts from 1 in the playlist; `request` is that of take 1."""
+    """One item as the specs want it. `position` counts from 1 in the playlist; `request` is that of its first take.
+
+    `item_key` names the item in its run: `video:<id>:<occurrence>`, or `ordinal:<n>` for a candidate hero.
+    """
 
     series: Series
     item: Item
@@ -29,10 +32,7 @@ class Wanted:
     key_parts: ids.KeyParts
     reads: frozenset[str]
     export_name: str
-
-    @property
-    def item_key(self) -> str:
-        return ids.item_key(self.item.video, self.occurrence)
+    item_key: str
 
     @property
     def task_name(self) -> str:
@@ -79,7 +79,7 @@ def places(series: Series) -> Iterator[Place]:
 
 
 def wanted_items(
-    series: Series, capabilities: Capabilities, reference: Reference, at: Iterable[Place] | None = None
+    series: Series, capabilities: Capabilities, reference: Reference | None, at: Iterable[Place] | None = None
 ) -> tuple[Wanted, ...]:
     """What is wanted at each of these places, by default all. SpecError for a prompt that cannot be rendered."""
     prompts = Prompts(series.template)
@@ -87,7 +87,9 @@ def wanted_items(
     return tuple(_wanted(series, prompts, capabilities, reference, place) for place in found)
 
 
-def _wanted(series: Series, prompts: Prompts, capabilities: Capabilities, reference: Reference, place: Place) -> Wanted:
+def _wanted(
+    series: Series, prompts: Prompts, capabilities: Capabilities, reference: Reference | None, place: Place
+) -> Wanted:
     item = place.item
     variables = _variables(series, item, place.position)
     request = Request(
@@ -111,6 +113,31 @@ def _wanted(series: Series, prompts: Prompts, capabilities: Capabilities, refere
         key_parts=parts,
         reads=capabilities.reads,
         export_name=place.export_name,
+        item_key=ids.item_key(item.video, place.occurrence),
+    )
+
+
+def wanted_heroes(
+    series: Series, capabilities: Capabilities, reference: Reference | None, seed: int | None, ordinals: Iterable[int]
+) -> tuple[Wanted, ...]:
+    """Candidates for the one item of `series`. The ordinal is folded into the seed, or stands for it where the
+    provider reads none; it also is the candidate's take, so that no two ask for the same picture."""
+    prompts = Prompts(series.template)
+    [item] = series.playlist.items
+    base = _wanted(series, prompts, capabilities, reference, Place(item, 1, 1, ""))
+    return tuple(_candidate(base, n, seed if "seed" in capabilities.reads else None) for n in ordinals)
+
+
+def _candidate(base: Wanted, ordinal: int, seed: int | None) -> Wanted:
+    own = None if seed is None else seed + ordinal - 1
+    parts = replace(base.key_parts, part="", seed=str(ordinal if own is None else own))
+    return replace(
+        base,
+        position=ordinal,
+        request=replace(base.request, seed=own, take=ordinal),
+        key=ids.idempotency_key(parts),
+        key_parts=parts,
+        item_key=f"ordinal:{ordinal}",
     )
 
 
