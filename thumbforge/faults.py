@@ -19,6 +19,7 @@ STEPS = (
     "world.row",  # template, profile, playlist
     "hero.file",
     "hero.row",
+    "hero.pick",
     "run.open",  # the run, its frozen plan, its lease
     "run.claim",  # an existing run is resumed
     "claim",  # iteration running, attempt open
@@ -44,6 +45,7 @@ STEPS = (
     "run.delete",
     "asset.unlink",
     "snapshot.file",
+    "sheet.file",
     "ingest.chunk",
     "job.result",  # audit, repair, prune
     "repair.row",

@@ -70,6 +70,8 @@ class Batch(ThumbCommand):
         planned = plan_series(project, series, pairs.whole("max_retries"))
         rows = select(planned.rows, pairs.get("only"))
         check_hero(series.hero)
+        if series.hero.lettered and planned.capabilities.takes_reference and any(row.calls for row in rows):
+            log.warning("the hero carries its lettering; with reference=raw the provider sees its art alone")
         if arguments.options["dry-run"]:
             try:
                 check_limits(series, rows)

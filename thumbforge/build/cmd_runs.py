@@ -38,6 +38,10 @@ def resume(command: ThumbCommand, prefix: str, arguments: Arguments) -> int:
     project = command.project()
     configure_logging(project, as_json=as_json)
     resumption = plan_resume(project, prefix, arguments.pairs.vars)
+    if resumption.planned.kind != "batch":
+        from thumbforge.build.cmd_hero import make
+
+        return make(project, resumption.planned, arguments, resumption)
     session = start(Session(project, Cancel(), resumption=resumption))
     names = add(session, resumption.planned, resumption.planned.rows)
     result = run_tasks(session, names, arguments.options["concurrency"])

@@ -74,6 +74,7 @@ def run_params(planned: PlannedSeries) -> dict[str, object]:
         "hero": series.hero.iteration_id,
         "reference": series.reference,
         "seed": planned.seed,
+        "prompt_append": series.prompt_append,
         "vars": dict(series.vars),
         "overrides": dict(series.overrides),
         "output": series.output.model_dump(mode="json"),

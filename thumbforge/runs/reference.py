@@ -33,6 +33,8 @@ class Hero:
     run_id: str
     iteration_id: str
     from_file: bool
+    lettered: bool = False
+    """A final of ours: its text is in the picture, and a provider that copies its style may copy that too."""
 
     @property
     def exists(self) -> bool:
@@ -64,7 +66,8 @@ def find_hero(word: str, base: Path, home: Path, database: Database | None, refe
     row = _picked(database, word)
     column = "art_sha256" if reference == "raw" else "final_sha256"
     asset = home / "assets" / row[column][:2] / f"{row[column]}{row[column.replace('sha256', 'suffix')]}"
-    return Hero(asset, row[column], row["run_id"], row["id"], from_file=False)
+    lettered = reference == "final" and row["spec_hash"] is not None
+    return Hero(asset, row[column], row["run_id"], row["id"], from_file=False, lettered=lettered)
 
 
 def _hero_of_file(path: Path) -> Hero:
@@ -79,7 +82,8 @@ def _hero_of_file(path: Path) -> Hero:
 def _picked(database: Database, word: str) -> sqlite3.Row:
     select = (
         "SELECT iteration.id, iteration.run_id, iteration.status, final.sha256 AS final_sha256,"
-        " final.art_sha256, a.suffix AS art_suffix, f.suffix AS final_suffix FROM iteration"
+        " final.art_sha256, a.suffix AS art_suffix, f.suffix AS final_suffix, run.spec_hash FROM iteration"
+        " JOIN run ON run.id = iteration.run_id"
         " LEFT JOIN final ON final.final_key = iteration.final_key"
         " LEFT JOIN asset AS a ON a.sha256 = final.art_sha256 LEFT JOIN asset AS f ON f.sha256 = final.sha256"
     )

@@ -48,8 +48,7 @@ def plan_resume(project: Project, prefix: str, overrides: Mapping[str, Any]) -> 
     with closing(database):
         run = find_run(database, prefix)
         _refuse(prefix, run, overrides)
-        items = database.rows("SELECT * FROM run_item WHERE run_id = ? ORDER BY ordinal", (run["id"],))
-        planned = _frozen(project, database, run, items)
+        planned = frozen(project, database, run)
         if not overrides:
             return Resumption(run["id"], planned, (), json.loads(run["params_json"]))
         planned, anew = _override(project, database, planned, overrides)
@@ -63,6 +62,12 @@ def _refuse(prefix: str, run: sqlite3.Row, overrides: Mapping[str, Any]) -> None
         raise UsageError(f"run {prefix} is {run['status']}: only a paused or failed one can be resumed")
     if run["kind"] != "batch" and overrides:
         raise UsageError("var.… goes with resuming a batch", hint="generate heroes anew with other variables")
+
+
+def frozen(project: Project, database: Database, run: sqlite3.Row) -> PlannedSeries:
+    """What a run was about, planned as of now."""
+    items = database.rows("SELECT * FROM run_item WHERE run_id = ? ORDER BY ordinal", (run["id"],))
+    return _frozen(project, database, run, items)
 
 
 def _frozen(project: Project, database: Database, run: sqlite3.Row, items: Sequence[sqlite3.Row]) -> PlannedSeries:
@@ -148,6 +153,7 @@ def _series(
         overrides=params["overrides"],
         max_images=params["max_images"],
         output=Output.model_validate(params["output"]),
+        prompt_append=params["prompt_append"],
     )
 
 

@@ -45,7 +45,8 @@ class SeriesRequest:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A declared batch with everything looked up. `vars` are the series' with the command's on top."""
+    """A declared batch with everything looked up. `vars` are the series' with the command's on top; `prompt_append`
+    is what a refinement of a hero adds to the rendered prompt."""
 
     name: str
     playlist_name: str
@@ -59,6 +60,7 @@ class Series:
     max_images: int | None
     output: Output
     max_cost: Decimal | None = None
+    prompt_append: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +143,12 @@ def _build(place: Place, name: str, playlist: LoadedPlaylist, spec: SeriesSpec, 
         vars={**spec.vars, **request.vars},
         overrides=dict(request.vars),
         max_images=spec.max_images if request.max_images is None else request.max_images,
-        output=spec.output or _default_output(place.settings),
+        output=spec.output or default_output(place.settings),
         max_cost=request.max_cost,
     )
 
 
-def _default_output(settings: Settings) -> Output:
+def default_output(settings: Settings) -> Output:
     return Output.model_validate(
         {
             "width": settings.integer("output.width"),

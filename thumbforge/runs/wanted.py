@@ -93,7 +93,7 @@ def _wanted(
     item = place.item
     variables = _variables(series, item, place.position)
     request = Request(
-        prompt=prompts.prompt(variables),
+        prompt=f"{prompts.prompt(variables)}\n\n{series.prompt_append}".rstrip(),
         negative_prompt=prompts.negative(variables),
         width=series.output.width,
         height=series.output.height,

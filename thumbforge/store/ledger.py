@@ -150,6 +150,14 @@ class Ledger:
             states.change(connection, "run", run_id, "cancel", now, finished_at=now, error_text="cancelled")
             return "cancelled"
 
+    def pick(self, iteration_id: str, among: Iterable[str]) -> None:
+        """Make one iteration the pick among these: exactly one is, before and after."""
+        now = self.now()
+        with self.database.write("hero.pick") as connection:
+            for other in among:
+                connection.execute("UPDATE iteration SET picked = 0 WHERE id = ? AND picked = 1", (other,))
+            connection.execute("UPDATE iteration SET picked = 1, updated_at = ? WHERE id = ?", (now, iteration_id))
+
     def close_run(self, fence: Fence, event: states.RunEvent, exit_code: int, error_text: str | None = None) -> str:
         """End the execution with `complete`, `fail`, `pause` or `cancel`; the lease is given back with it.
 
