@@ -34,6 +34,8 @@ STEPS = (
     "final.file",
     "manifest",
     "final.row",  # the final, its report, the verdict
+    "take.use",
+    "take.lock",
     "export.file",
     "export.row",
     "attempt.fail",

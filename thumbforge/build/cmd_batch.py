@@ -39,6 +39,7 @@ class Batch(ThumbCommand):
         _option("max-images", str, "refuse to make more pictures than this"),
         _option("max-cost", str, "refuse, or pause, before a call that would cross this amount"),
         _option("max-retries", str, "tries of a failed item across invocations"),
+        _option("retake", str, "yes: make a new take of what is done, and keep the old one"),
         _option("wait", str, "no: do not wait for items that another run is making"),
         VAR_OPTION,
         _option("resume", str, "go on with this run: the same as runs resume"),
@@ -69,6 +70,8 @@ class Batch(ThumbCommand):
         series = find_series(project, request_of(pairs))
         planned = plan_series(project, series, pairs.whole("max_retries"))
         rows = select(planned.rows, pairs.get("only"))
+        if pairs.flag("retake", False):
+            rows = tuple(row.retaken() if row.status == "completed" and row.action == "skip" else row for row in rows)
         check_hero(series.hero)
         if series.hero.lettered and planned.capabilities.takes_reference and any(row.calls for row in rows):
             log.warning("the hero carries its lettering; with reference=raw the provider sees its art alone")

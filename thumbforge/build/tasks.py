@@ -84,9 +84,10 @@ def add(session: Session, planned: PlannedSeries, rows: Sequence[Row]) -> list[s
 
 def _manifest(session: Session, row: Row) -> str | None:
     """The manifest of the picture that the specs want now, once there is one; doit cannot depend on a missing file."""
-    if row.art is None:
+    if row.final is None and row.art is None:
         return None
-    path = session.project.store.manifest_path(row.wanted.final_key(row.art.picture.sha256))
+    key = row.final.final_key if row.final else row.wanted.final_key(row.art.picture.sha256)
+    path = session.project.store.manifest_path(key)
     return relative(path, session.project.root) if path.is_file() else None
 
 

@@ -59,6 +59,9 @@ def print_result(result: Result, project: Project, *, as_json: bool) -> None:
         return
     if result.run_id is None and result.exit_code == Exit.DONE and not any(i.before.restore for i in result.items):
         write(f"Nothing to do: all {result.summary.total} thumbnails of {result.planned.series.name} are up to date.")
+        for item in result.items:
+            if item.before.is_locked and item.before.changes:
+                write(f"part {_part(item.before)} is {item.before.reason}")
         return
     _print_header(result)
     print_table(

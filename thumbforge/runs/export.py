@@ -42,8 +42,9 @@ class Exporter:
                 (self._out / known["path"]).unlink()
         with self._database.write("export.row") as connection:
             connection.execute(
-                "INSERT OR REPLACE INTO export (series, item_key, path, final_key, sha256, updated_at)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO export (series, item_key, path, final_key, sha256, updated_at) VALUES (?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (series, item_key) DO UPDATE SET path = excluded.path, final_key = excluded.final_key,"
+                " sha256 = excluded.sha256, updated_at = excluded.updated_at",
                 (series, wanted.item_key, path, final_key, picture.sha256, time.time()),
             )
         return ()

@@ -57,7 +57,8 @@ class Row:
     `status` is what the item is before anything is done: completed, failed, or pending. A `skip` that is not completed
     is a failure that is reported again (tries used up, or a picture that breaks a rule), or, with `busy_in`, an item
     that another live run is making. `restore` names files of ours that are missing and come back without a run.
-    `is_stuck`: failed, and nothing will be tried until its inputs or max_retries change.
+    `is_locked`: approved by the user, so that what changed is told and not made. `is_stuck`: failed, and nothing
+    will be tried until its inputs or max_retries change.
     """
 
     wanted: Wanted
@@ -66,6 +67,7 @@ class Row:
     status: str = "pending"
     changes: tuple[Change, ...] = ()
     take: int = 1
+    last_take: int = 1
     iteration_id: str | None = None
     art: Art | None = None
     lost_art: str | None = None
@@ -73,6 +75,7 @@ class Row:
     busy_in: str | None = None
     restore: tuple[str, ...] = ()
     is_stuck: bool = False
+    is_locked: bool = False
 
     @property
     def calls(self) -> int:
@@ -90,12 +93,27 @@ class Row:
 
     def retaken(self) -> Row:
         """The same item with a new picture wanted, whatever there is."""
-        return replace(self, action="create", reason="a new take", take=self.take + 1, art=None, final=None, restore=())
+        if self.is_locked:
+            return self
+        take = max(self.take, self.last_take) + 1
+        return replace(self, action="create", reason="a new take", take=take, art=None, final=None, restore=())
 
 
 def plan(wanted: Iterable[Wanted], snapshot: Snapshot, limits: Limits) -> tuple[Row, ...]:
     """Rows in playlist order."""
-    return tuple(_decide(item, snapshot, limits) for item in wanted)
+    return tuple(_hold_locked(_decide(item, snapshot, limits), snapshot) for item in wanted)
+
+
+def _hold_locked(row: Row, snapshot: Snapshot) -> Row:
+    """A locked item keeps the picture it has, whatever the specs say now."""
+    export = snapshot.exports.get(row.wanted.item_key)
+    if export is None or not export.locked or export.final_key not in snapshot.finals:
+        return row
+    if row.idle:
+        return replace(row, is_locked=True)
+    reason = f"locked, not made: {row.reason}"
+    final = snapshot.finals[export.final_key]
+    return replace(row, action="skip", status="completed", reason=reason, final=final, restore=(), is_locked=True)
 
 
 def _decide(wanted: Wanted, snapshot: Snapshot, limits: Limits) -> Row:
@@ -108,6 +126,7 @@ def _decide(wanted: Wanted, snapshot: Snapshot, limits: Limits) -> Row:
     take = take_of(wanted, known)
     art = snapshot.art.get(wanted.art_key(take))
     base = Row(wanted, "create", "new", take=take, iteration_id=known.id if known else None, art=art)
+    base = replace(base, last_take=known.last_take if known else 0)
     if art:
         return _decide_finish(base, art, known, snapshot)
     changes = _changes(wanted, take, None, snapshot)

@@ -25,7 +25,7 @@ from thumbforge.runs.wanted import Wanted, places, wanted_items
 from thumbforge.specs.catalog import LoadedPlaylist
 
 if TYPE_CHECKING:
-    from thumbforge.store.database import Database
+    pass
 
 OUTPUT = Output(width=1280, height=720, format="png", max_bytes=50_000_000)
 LOCAL = Profile(name="local", provider="local")

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KnownIteration:
-    """An iteration with its history counted. `tries` are charged ones, `lost` those whose process died in a call."""
+    """An iteration with its history counted. `take` is the one in use, `last_take` the newest that was tried; `tries`
+    are charged ones, `lost` those whose process died in a call."""
 
     id: str
     run_id: str
@@ -29,6 +30,7 @@ class KnownIteration:
     error_text: str | None
     key_parts: Mapping[str, str]
     take: int | None
+    last_take: int
     tries: int
     lost: int
     started_at: float | None
@@ -52,6 +54,7 @@ class Export:
     path: str
     final_key: str
     sha256: str
+    locked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +86,11 @@ def read_snapshot(
     takes = {w.item_key: take_of(w, iterations.get(w.key)) for w in wanted}
     art, lost_art = _art(database, store, [w.art_key(takes[w.item_key]) for w in wanted])
     keys = [w.final_key(a.picture.sha256) for w in wanted if (a := art.get(w.art_key(takes[w.item_key])))]
-    finals = _finals(database, store, keys)
     exports = _exports(database, series)
-    changed = [w.item_key for w in wanted if not _is_exported(w, exports, finals)]
+    locked = [export.final_key for export in exports.values() if export.locked]
+    finals = _finals(database, store, [*keys, *locked])
+    current = set(keys)
+    changed = [w.item_key for w in wanted if w.item_key in exports and exports[w.item_key].final_key not in current]
     return Snapshot(
         now=now,
         iterations=iterations,
@@ -95,18 +100,13 @@ def read_snapshot(
         exports=exports,
         files=files,
         manifests=frozenset(name[:-5] for name in _names(store.home / "keys")),
-        previous={k: m for k in changed if k in exports and (m := store.manifest(exports[k].final_key))},
+        previous={key: m for key in changed if (m := store.manifest(exports[key].final_key))},
     )
 
 
 def take_of(wanted: Wanted, known: KnownIteration | None) -> int:
     """The take in use, else the first one that is wanted."""
     return known.take if known and known.take else wanted.request.take
-
-
-def _is_exported(wanted: Wanted, exports: Mapping[str, Export], finals: Mapping[str, KnownFinal]) -> bool:
-    export = exports.get(wanted.item_key)
-    return export is not None and export.final_key in finals
 
 
 def _names(directory: Path) -> Iterable[str]:
@@ -121,7 +121,7 @@ def _iterations(database: Database, keys: Sequence[str], now: float) -> dict[str
     rows = database.rows(
         """
         SELECT iteration.*, used.take,
-               coalesce(tried.tries, 0) AS tries, coalesce(tried.lost, 0) AS lost,
+               coalesce(tried.last_take, 0) AS last_take, coalesce(tried.tries, 0) AS tries, coalesce(tried.lost, 0) AS lost,
                open.executor_run_id, run.lease_owner, run.lease_expires_at, run.lease_epoch
         FROM iteration
         LEFT JOIN attempt AS used ON used.id = iteration.attempt_id
@@ -129,9 +129,9 @@ def _iterations(database: Database, keys: Sequence[str], now: float) -> dict[str
         LEFT JOIN run ON run.id = open.executor_run_id
         LEFT JOIN (
             SELECT iteration_id, sum(outcome IN ('transient', 'permanent')) AS tries,
-                   sum(outcome = 'lost' AND called_at IS NOT NULL) AS lost
+                   sum(outcome = 'lost' AND called_at IS NOT NULL) AS lost, max(take) AS last_take
             FROM attempt GROUP BY iteration_id
-        ) AS tried ON tried.iteration_id = iteration.id AND iteration.status <> 'completed'
+        ) AS tried ON tried.iteration_id = iteration.id
         WHERE idempotency_key IN (SELECT value FROM json_each(?))
         """,
         (json.dumps(keys),),
@@ -144,6 +144,7 @@ def _iterations(database: Database, keys: Sequence[str], now: float) -> dict[str
             error_text=row["error_text"],
             key_parts=json.loads(row["key_parts_json"]),
             take=row["take"],
+            last_take=row["last_take"],
             tries=row["tries"],
             lost=row["lost"],
             started_at=row["started_at"],
@@ -186,5 +187,5 @@ def _finals(database: Database, store: AssetStore, keys: Sequence[str]) -> dict[
 
 
 def _exports(database: Database, series: str) -> dict[str, Export]:
-    rows = database.rows("SELECT item_key, path, final_key, sha256 FROM export WHERE series = ?", (series,))
-    return {row["item_key"]: Export(row["path"], row["final_key"], row["sha256"]) for row in rows}
+    rows = database.rows("SELECT * FROM export WHERE series = ?", (series,))
+    return {row["item_key"]: Export(row["path"], row["final_key"], row["sha256"], bool(row["locked"])) for row in rows}

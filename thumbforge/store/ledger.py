@@ -158,6 +158,21 @@ class Ledger:
                 connection.execute("UPDATE iteration SET picked = 0 WHERE id = ? AND picked = 1", (other,))
             connection.execute("UPDATE iteration SET picked = 1, updated_at = ? WHERE id = ?", (now, iteration_id))
 
+    def use_take(self, iteration_id: str, attempt_id: str) -> None:
+        """Let an iteration stand on the art of another of its takes; the picture follows with the next batch."""
+        with self.database.write("take.use") as connection:
+            connection.execute(
+                "UPDATE iteration SET attempt_id = ?, updated_at = ? WHERE id = ?",
+                (attempt_id, self.now(), iteration_id),
+            )
+
+    def lock_export(self, series: str, item_key: str, locked: bool) -> None:
+        with self.database.write("take.lock") as connection:
+            connection.execute(
+                "UPDATE export SET locked = ?, updated_at = ? WHERE series = ? AND item_key = ?",
+                (int(locked), self.now(), series, item_key),
+            )
+
     def close_run(self, fence: Fence, event: states.RunEvent, exit_code: int, error_text: str | None = None) -> str:
         """End the execution with `complete`, `fail`, `pause` or `cancel`; the lease is given back with it.
 

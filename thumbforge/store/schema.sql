@@ -153,12 +153,14 @@ CREATE TABLE final (
 CREATE INDEX final_by_iteration ON final (iteration_id);
 
 -- What lies in out/<series>/ by our hand: a file is replaced only while it still has the hash that stands here.
+-- `locked`: approved by the user; nothing that changes makes another picture of the item.
 CREATE TABLE export (
   series TEXT NOT NULL,
   item_key TEXT NOT NULL,
   path TEXT NOT NULL,
   final_key TEXT NOT NULL REFERENCES final (final_key) ON DELETE CASCADE,
   sha256 TEXT NOT NULL,
+  locked INTEGER NOT NULL DEFAULT 0 CHECK (locked IN (0, 1)),
   updated_at REAL NOT NULL,
   PRIMARY KEY (series, item_key)
 ) STRICT;

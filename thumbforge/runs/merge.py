@@ -1,0 +1,226 @@
+"""A fetched playlist brought into the one that is there. Pure: nothing is read or written here.
+
+What YouTube says (title, duration, order, what is listed) is taken over; what the user wrote (part, label, text, topic,
+picture, vars, language) is never touched. A video that is not listed any more stays, marked `removed`, and comes back
+when it is listed again. An item is known by its video and, where that is listed more than once, by which time it is.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from thumbforge.models import Item, Playlist, PlaylistHead
+from thumbforge.sources.fetched import FetchedPlaylist
+from thumbforge.sources.part_marks import part_in
+
+Key = tuple[str, int]
+"""A video and its occurrence, which counts from 1."""
+
+Numbering = Literal["next", "from-title", "position", "none"]
+Kind = Literal["added", "returned", "removed", "renamed", "moved"]
+
+DURATION_SLACK_S = 1.0  # sources round differently
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a fetch changes. `position` and `was` are the new and the old place, or title, as the kind has it."""
+
+    kind: Kind
+    video: str
+    title: str
+    part: int | None
+    position: int
+    was: str | int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    playlist: Playlist
+    changes: tuple[Change, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def keyed(items: Iterable[Item]) -> dict[Key, Item]:
+    """The items by their keys, in order."""
+    seen: Counter[str] = Counter()
+    found = {}
+    for item in items:
+        seen[item.video] += 1
+        found[item.video, seen[item.video]] = item
+    return found
+
+
+def merge(
+    old: Playlist | None,
+    fetched: FetchedPlaylist,
+    numbering: Numbering = "next",
+    *,
+    whole: bool = True,
+    head_before: Mapping[str, Any] | None = None,
+) -> Merged:
+    """The playlist as it is from now on. Merging the same again changes nothing.
+
+    `whole`: the list is not shorter than it should be, so what it leaves out is gone. `head_before` is the head that
+    the last fetch gave: where the user has not changed a field of it, it follows YouTube.
+    """
+    before = keyed(old.items if old else ())
+    listed = keyed(fetched.playlist.items)
+    hidden = {skipped.video for skipped in fetched.skipped}
+    now = {key: _updated(before[key], item) if key in before else item for key, item in listed.items()}
+    for key, item in before.items():
+        if key not in now:
+            gone = (whole or key[0] in hidden) and not _is_kept_by_hand(item)
+            now[key] = _marked(item) if gone else item
+    order = _order(list(before), list(listed))
+    parts, warnings = _parts(before, listed, fetched, numbering)
+    items = tuple(_with_part(now[key], parts[key]) if key in parts else now[key] for key in order)
+    head = _head(old.playlist, fetched.playlist.playlist, head_before or {}) if old else fetched.playlist.playlist
+    playlist = Playlist(playlist=head, items=items)
+    changes = tuple(_changes(before, dict(zip(order, items, strict=True))))
+    return Merged(playlist, changes, (*warnings, *_disagreements(items, changes, numbering)))
+
+
+def _updated(item: Item, listed: Item) -> Item:
+    """What YouTube says of it now, over what the user has."""
+    fields: dict[str, Any] = {"title": listed.title} if listed.title != item.title else {}
+    if listed.duration is not None and abs(listed.duration - (item.duration or -10)) > DURATION_SLACK_S:
+        fields["duration"] = listed.duration
+    if not fields and not item.removed:
+        return item
+    said = item.model_dump(exclude_unset=True)
+    if item.removed:
+        del said["removed"]
+    return Item(**{**said, **fields})
+
+
+def _is_kept_by_hand(item: Item) -> bool:
+    """`removed: false`, written out, is a user's word that the item is theirs, whatever YouTube lists."""
+    return "removed" in item.model_fields_set and not item.removed
+
+
+def _marked(item: Item) -> Item:
+    return item if item.removed else item.model_copy(update={"removed": True})
+
+
+def _with_part(item: Item, part: int | None) -> Item:
+    return item.model_copy(update={"part": part})
+
+
+def _order(before: Sequence[Key], listed: Sequence[Key]) -> list[Key]:
+    """As listed; what is not listed stays behind the item that it stood behind."""
+    known = set(listed)
+    behind: dict[Key | None, list[Key]] = {}
+    anchor: Key | None = None
+    for key in before:
+        if key in known:
+            anchor = key
+        else:
+            behind.setdefault(anchor, []).append(key)
+    order = list(behind.get(None, ()))
+    for key in listed:
+        order += [key, *behind.get(key, ())]
+    return order
+
+
+def _parts(
+    before: Mapping[Key, Item], listed: Mapping[Key, Item], fetched: FetchedPlaylist, numbering: Numbering
+) -> tuple[dict[Key, int | None], list[str]]:
+    """Parts for what is new. Nobody else's part is moved: a part, once given, stays with its video."""
+    warnings: list[str] = []
+    taken = {item.part: item.video for item in before.values() if item.part is not None}
+    is_numbered = bool(taken) or not before
+    free = max(taken, default=0) + 1
+    parts: dict[Key, int | None] = {}
+    for position, (key, item) in enumerate(listed.items(), 1):
+        if key in before:
+            continue
+        part = _asked_part(item, position, fetched, numbering, free if is_numbered else None)
+        if part in taken and part is not None:
+            instead = free if numbering == "position" else None
+            told = "it gets none" if instead is None else f"it gets {instead}"
+            warnings.append(f"{item.video} would be part {part}, which {taken[part]} has: {told}")
+            part = instead
+        if part is not None:
+            taken[part] = item.video
+            free = max(free, part + 1)
+        parts[key] = part
+    return parts, warnings
+
+
+def _asked_part(
+    item: Item, position: int, fetched: FetchedPlaylist, numbering: Numbering, free: int | None
+) -> int | None:
+    if numbering == "none":
+        return None
+    if numbering == "position":
+        return position
+    if numbering == "from-title":
+        return part_in(item.title)
+    if fetched.has_parts:
+        return item.part
+    return None if fetched.single else free
+
+
+def _head(old: PlaylistHead, new: PlaylistHead, before: Mapping[str, Any]) -> PlaylistHead:
+    """A blank field is filled, one that is still as the last fetch wrote it follows, the user's own stays."""
+    fields = {}
+    for name in ("title", "channel", "url", "language"):
+        mine, theirs = getattr(old, name), getattr(new, name)
+        if theirs and theirs != mine and (not mine or mine == before.get(name)):
+            fields[name] = theirs
+    return old.model_copy(update=fields) if fields else old
+
+
+def _changes(before: Mapping[Key, Item], now: Mapping[Key, Item]) -> Iterable[Change]:
+    places = {key: place for place, key in enumerate(before, 1)}
+    moved = _out_of_order([places[key] for key in now if key in places])
+    for position, (key, item) in enumerate(now.items(), 1):
+        change = Change("added", item.video, item.title, item.part, position)
+        if key not in before:
+            yield change
+            continue
+        was = before[key]
+        if item.removed != was.removed:
+            yield replace(change, kind="removed" if item.removed else "returned")
+        if item.title != was.title:
+            yield replace(change, kind="renamed", was=was.title)
+        if places[key] in moved:
+            yield replace(change, kind="moved", was=places[key])
+
+
+def _out_of_order(places: Sequence[int]) -> set[int]:
+    """The fewest places that, taken away, leave the rest in order: who has moved, not whom others have moved past."""
+    ends: list[int] = []
+    owners: list[int] = []
+    came_from: dict[int, int | None] = {}
+    for place in places:
+        at = bisect_left(ends, place)
+        came_from[place] = owners[at - 1] if at else None
+        ends[at : at + 1] = [place]
+        owners[at : at + 1] = [place]
+    kept: set[int] = set()
+    last: int | None = owners[-1] if owners else None
+    while last is not None:
+        kept.add(last)
+        last = came_from[last]
+    return set(places) - kept
+
+
+def _disagreements(items: Sequence[Item], changes: Sequence[Change], numbering: Numbering) -> Iterable[str]:
+    """A title with another number than its badge. With parts from titles it is the place that may disagree."""
+    touched = {change.video for change in changes if change.kind in ("added", "returned", "renamed")}
+    position = 0
+    for item in items:
+        position += not item.removed
+        said = None if item.removed or item.video not in touched else part_in(item.title)
+        if said is None:
+            continue
+        if item.part is not None and said != item.part:
+            yield f"{item.video}: the title says {said}, the part is {item.part}"
+        elif numbering == "from-title" and said != position:
+            yield f"{item.video}: the title says {said}, its place is {position}"
