@@ -84,9 +84,12 @@ def add(session: Session, planned: PlannedSeries, rows: Sequence[Row]) -> list[s
 
 def _manifest(session: Session, row: Row) -> str | None:
     """The manifest of the picture that the specs want now, once there is one; doit cannot depend on a missing file."""
-    if row.final is None and row.art is None:
+    if row.final:
+        key = row.final.final_key
+    elif row.art:
+        key = row.wanted.final_key(row.art.picture.sha256)
+    else:
         return None
-    key = row.final.final_key if row.final else row.wanted.final_key(row.art.picture.sha256)
     path = session.project.store.manifest_path(key)
     return relative(path, session.project.root) if path.is_file() else None
 

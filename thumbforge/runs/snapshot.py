@@ -121,7 +121,8 @@ def _iterations(database: Database, keys: Sequence[str], now: float) -> dict[str
     rows = database.rows(
         """
         SELECT iteration.*, used.take,
-               coalesce(tried.last_take, 0) AS last_take, coalesce(tried.tries, 0) AS tries, coalesce(tried.lost, 0) AS lost,
+               coalesce(tried.last_take, 0) AS last_take,
+               coalesce(tried.tries, 0) AS tries, coalesce(tried.lost, 0) AS lost,
                open.executor_run_id, run.lease_owner, run.lease_expires_at, run.lease_epoch
         FROM iteration
         LEFT JOIN attempt AS used ON used.id = iteration.attempt_id
