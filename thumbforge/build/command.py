@@ -16,7 +16,7 @@ from doit.cmd_base import Command
 
 from thumbforge import log
 from thumbforge.build import variables
-from thumbforge.errors import Exit, SpecError, ThumbforgeError, UsageError
+from thumbforge.errors import Exit, Interrupted, SpecError, ThumbforgeError, UsageError
 from thumbforge.redact import redact
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ class ThumbCommand(Command):  # type: ignore[misc]
             return int(self.run(arguments))
         except ThumbforgeError as error:
             return fail(error, as_json=as_json)
+        except KeyboardInterrupt:  # before there was anything to pause
+            return fail(Interrupted("interrupted before anything was begun"), as_json=as_json)
         except BrokenPipeError:  # the reader of a pipe has gone: not our failure, and nobody to tell
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return int(Exit.UNEXPECTED)

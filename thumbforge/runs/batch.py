@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from itertools import chain
 
 from thumbforge import ids, log
 from thumbforge.errors import Exit, Interrupted, LeaseLost, LedgerError, StoreError, ThumbforgeError
@@ -186,7 +187,7 @@ class Batch:
                     return self._unbegun()
             elif not self._make(key):
                 if not self._wait:
-                    self._done[key] = Outcome("pending", error="running in another run")
+                    self._settle(key, Outcome("pending", error="running in another run"))
                 passed.add(key)
         return done
 
@@ -211,8 +212,8 @@ class Batch:
     def _next(self, item_key: str, passed: set[str]) -> str | None:
         """Reserve an item: the wanted one if it is free, else the first free one that is not known to be busy."""
         with self._lock:
-            free = [item_key, *self._todo] if item_key in self._todo else list(self._todo)
-            key = next((k for k in free if k not in passed and k not in self._doing and k not in self._done), None)
+            free = (k for k in chain((item_key,), self._todo) if k in self._todo and k not in self._doing)
+            key = next((k for k in free if k not in passed), None)
             if key is not None:
                 self._doing.add(key)
             return key
@@ -244,10 +245,13 @@ class Batch:
         finally:
             with self._lock:
                 self._doing.discard(key)
+        self._settle(key, outcome)
+        return True
+
+    def _settle(self, key: str, outcome: Outcome) -> None:
         with self._lock:
             self._done[key] = outcome
             self._todo.pop(key, None)
-        return True
 
     def _tell(self, row: Row, outcome: Outcome) -> None:
         part, video = row.wanted.item.part, row.wanted.item.video
