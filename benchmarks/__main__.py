@@ -7,7 +7,7 @@ import os
 import platform
 import sys
 
-NAMES = ("provider_bound",)
+NAMES = ("provider_bound", "noop")
 
 
 def main(names: list[str]) -> None:

@@ -39,3 +39,52 @@ def doit(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "doit", *words], cwd=root, env=environ, capture_output=True, text=True, check=False
     )
+
+
+def finished_project(root: Path, items: int) -> Path:
+    """The same with every item made, all of them with one small picture, so that 10,000 take a minute or two."""
+    import threading
+
+    from thumbforge.imaging.rules import Report
+    from thumbforge.providers.base import Answer, Cancel
+    from thumbforge.providers.fake import FakeProvider
+    from thumbforge.runs import batch as batches
+    from thumbforge.runs import make as making
+    from thumbforge.runs.project import Project
+    from thumbforge.runs.series import SeriesRequest, resolve
+
+    project(root, items, max_concurrency=64)
+    picture = (root / "specs/heroes/hero.jpg").read_bytes()
+    report = Report((), 1280, 720, len(picture), "image/jpeg")
+
+    def finalise(art: object, layout: object, drawing: object, output: object, target: Path) -> Report:
+        target.write_bytes(picture)
+        return report
+
+    before = making.finalise, FakeProvider.generate
+    making.finalise = finalise  # type: ignore[assignment]
+    FakeProvider.generate = lambda *_: Answer(picture, "image/jpeg")  # type: ignore[method-assign, assignment]
+    try:
+        found = Project(root)
+        planned = batches.plan_series(found, resolve(found.place(None), SeriesRequest(series="bench")))
+        batch = batches.Batch(found, planned, planned.rows, cancel=Cancel())
+        keys = iter([row.wanted.item_key for row in planned.rows])
+        lock = threading.Lock()
+
+        def work() -> None:
+            while True:
+                with lock:
+                    key = next(keys, None)
+                if key is None:
+                    return
+                batch.outcome(key)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        batch.close({})
+    finally:
+        making.finalise, FakeProvider.generate = before  # type: ignore[method-assign]
+    return root

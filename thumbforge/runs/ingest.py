@@ -65,6 +65,8 @@ def _entries(playlist: Playlist) -> Iterator[dict[str, Any]]:
     seen: Counter[str] = Counter()
     for position, item in enumerate(playlist.items, 1):
         seen[item.video] += 1
+        if item.removed:
+            continue
         yield {
             "video": item.video,
             "occurrence": seen[item.video],

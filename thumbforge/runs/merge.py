@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from thumbforge.models import Item, Playlist, PlaylistHead
 from thumbforge.sources.fetched import FetchedPlaylist
-from thumbforge.sources.part_marks import part_in
+from thumbforge.sources.part_marks import MAX_PART, part_in
 
 Key = tuple[str, int]
 """A video and its occurrence, which counts from 1."""
@@ -145,6 +145,9 @@ def _parts(
             told = "it gets none" if instead is None else f"it gets {instead}"
             warnings.append(f"{item.video} would be part {part}, which {taken[part]} has: {told}")
             part = instead
+        if part is not None and part > MAX_PART:
+            warnings.append(f"{item.video} gets no part: {MAX_PART:,} is the largest there is")
+            part = None
         if part is not None:
             taken[part] = item.video
             free = max(free, part + 1)

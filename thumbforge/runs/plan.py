@@ -124,30 +124,36 @@ def _decide(wanted: Wanted, snapshot: Snapshot, limits: Limits) -> Row:
             hint="change the prompt or the part a little: their texts run into each other",
         )
     take = take_of(wanted, known)
-    art = snapshot.art.get(wanted.art_key(take))
-    base = Row(wanted, "create", "new", take=take, iteration_id=known.id if known else None, art=art)
-    base = replace(base, last_take=known.last_take if known else 0)
-    if art:
-        return _decide_finish(base, art, known, snapshot)
-    changes = _changes(wanted, take, None, snapshot)
-    base = replace(base, changes=changes, lost_art=snapshot.lost_art.get(wanted.art_key(take)))
-    return _decide_call(base, known, snapshot, limits)
+    art_key = wanted.art_key(take)
+    base = Row(
+        wanted,
+        "create",
+        "new",
+        take=take,
+        last_take=known.last_take if known else 0,
+        iteration_id=known.id if known else None,
+        art=snapshot.art.get(art_key),
+        lost_art=snapshot.lost_art.get(art_key),
+    )
+    if base.art:
+        return _decide_finish(base, base.art, known, snapshot)
+    return _decide_call(replace(base, changes=_changes(wanted, take, None, snapshot)), known, snapshot, limits)
 
 
 def _decide_finish(base: Row, art: Art, known: KnownIteration | None, snapshot: Snapshot) -> Row:
     """The art is there: no call is needed, at most a drawing."""
     wanted = base.wanted
     final = snapshot.finals.get(wanted.final_key(art.picture.sha256))
-    base = replace(base, action="refinish", final=final)
     if final and not final.compliant and known and known.status == "failed":
         reason = known.error_text or "breaks a rule"
-        return replace(base, action="skip", status="failed", reason=reason, is_stuck=True)
+        return replace(base, action="skip", status="failed", reason=reason, final=final, is_stuck=True)
     if not (final and final.compliant and known and known.status == "completed"):
         changes = _changes(wanted, base.take, art.picture.sha256, snapshot)
-        return replace(base, changes=changes, reason=_why(changes, "the art is there, the picture is not"))
+        why = _why(changes, "the art is there, the picture is not")
+        return replace(base, action="refinish", changes=changes, reason=why, final=final)
     restore = tuple(_missing(wanted, final, snapshot))
     reason = f"{' and '.join(restore)} restored" if restore else "up to date"
-    return replace(base, action="skip", status="completed", reason=reason, restore=restore)
+    return replace(base, action="skip", status="completed", reason=reason, final=final, restore=restore)
 
 
 def _decide_call(base: Row, known: KnownIteration | None, snapshot: Snapshot, limits: Limits) -> Row:

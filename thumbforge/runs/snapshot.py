@@ -44,7 +44,13 @@ class KnownFinal:
     final_key: str
     picture: StoredPicture
     compliant: bool
-    report: Mapping[str, Any]
+    report_json: str
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """Decoded when it is asked for: a plan over thousands of finished items never does."""
+        found: dict[str, Any] = json.loads(self.report_json)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +185,7 @@ def _finals(database: Database, store: AssetStore, keys: Sequence[str]) -> dict[
         (json.dumps(keys),),
     )
     return {
-        row["final_key"]: KnownFinal(
-            row["final_key"], picture_of(row), bool(row["compliant"]), json.loads(row["report_json"])
-        )
+        row["final_key"]: KnownFinal(row["final_key"], picture_of(row), bool(row["compliant"]), row["report_json"])
         for row in rows
         if store.has(row["sha256"], row["suffix"])
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from thumbforge import ids
@@ -19,7 +19,8 @@ from thumbforge.specs.prompts import Prompts, variables_for
 class Wanted:
     """One item as the specs want it. `position` counts from 1 in the playlist; `request` is that of its first take.
 
-    `item_key` names the item in its run: `video:<id>:<occurrence>`, or `ordinal:<n>` for a candidate hero.
+    `item_key` names the item in its run: `video:<id>:<occurrence>`, or `ordinal:<n>` for a candidate hero. Keys are
+    asked for several times and digested once.
     """
 
     series: Series
@@ -33,6 +34,7 @@ class Wanted:
     reads: frozenset[str]
     export_name: str
     item_key: str
+    _keys: dict[object, str] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def task_name(self) -> str:
@@ -40,19 +42,23 @@ class Wanted:
         return self.item.video if self.occurrence == 1 else f"{self.item.video}:{self.occurrence}"
 
     def request_for(self, take: int) -> Request:
-        return replace(self.request, take=take)
+        return self.request if take == self.request.take else replace(self.request, take=take)
 
     def art_fields(self, take: int) -> dict[str, Any]:
         return self.request_for(take).art_fields(self.series.profile.id, self.reads)
 
     def art_key(self, take: int) -> str:
-        return ids.art_key(self.art_fields(take))
+        if take not in self._keys:
+            self._keys[take] = ids.art_key(self.art_fields(take))
+        return self._keys[take]
 
     def final_parts(self, art_sha256: str) -> dict[str, Any]:
         return final_parts(art_sha256, self.series.template.layout, self.drawing, self.series.output)
 
     def final_key(self, art_sha256: str) -> str:
-        return ids.final_key(self.final_parts(art_sha256))
+        if art_sha256 not in self._keys:
+            self._keys[art_sha256] = ids.final_key(self.final_parts(art_sha256))
+        return self._keys[art_sha256]
 
 
 @dataclass(frozen=True, slots=True)
