@@ -27,7 +27,7 @@ def _option(name: str, kind: type, about: str, default: Any = None, short: str =
 
 class Hero(ThumbCommand):
     name = "hero"
-    doc_purpose = "make and pick the picture that sets a series' style"
+    doc_purpose = "make and pick the picture that sets the style of a series"
     doc_usage = (
         "generate VIDEO | show RUN | pick RUN N | iterate RUN|ITERATION | export RUN|ITERATION --to DIR | import FILE"
     )

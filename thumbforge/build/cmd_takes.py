@@ -23,8 +23,8 @@ class Takes(ThumbCommand):
     doc_usage = "list ITEM | use ITEM N | lock ITEM | unlock ITEM  [series=…]"
     doc_description = (
         "ITEM is a part number, a video id, or a task's name (thumb:<series>:<video>). A new take is made with "
-        "batch only=7 retake=1. use goes back (or forth) without a call; a locked item keeps its picture: what changes "
-        "is reported, not made."
+        "batch only=7 retake=1. use goes back (or forth) without a call; lock protects an approved picture: what "
+        "changes is reported, not made; unlock ends that."
     )
     pair_names = variables.SERIES_NAMES
     cmd_options = (JSON_OPTION,)

@@ -92,7 +92,7 @@ class ThumbCommand(Command):  # type: ignore[misc]
         options, positional = _getopt(self._shield(words, known), short, known)
         values: dict[str, Any] = {name: option["default"] for name, option in known.items()}
         named: list[tuple[str, str]] = []
-        for flag, text in options:
+        for flag, text in ((flag, text.removeprefix("\0")) for flag, text in options):
             option = known[flag[2:]] if flag.startswith("--") else short[flag[1:]]
             if option["long"] == "var":
                 named.append((f"var.{text.partition('=')[0]}", text.partition("=")[2]))

@@ -196,7 +196,7 @@ def _file(catalog: Catalog, name: str) -> Path:
     """The file of a listed template: the project's own goes before the built-in one."""
     folders = (catalog.root / "specs" / "templates", BUILTIN / "templates")
     files = (folder / f"{name}{suffix}" for folder in folders for suffix in SUFFIXES)
-    return next(path for path in files if path.is_file())
+    return next(path for path in files if path.exists() or path.is_symlink())  # what is no file is told when it is read
 
 
 def _chain(catalog: Catalog, path: Path) -> list[Document]:
