@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,7 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from tests.provider_contract import (
+from thumbforge import models
+from thumbforge.errors import Interrupted, ProviderBadRequest, ProviderTransient, UsageError
+from thumbforge.providers.base import READABLE
+from thumbforge.providers.fake import LOG, FakeProvider
+from thumbforge.testing import (
     CancelledAfter,
     ProviderContract,
     a_call,
@@ -22,15 +25,11 @@ from tests.provider_contract import (
     same_in_another_process,
     stops_in_flight,
 )
-from thumbforge import models
-from thumbforge.errors import Interrupted, ProviderBadRequest, ProviderTransient, UsageError
-from thumbforge.providers.base import READABLE
-from thumbforge.providers.fake import LOG, FakeProvider
 
 
 class TestFake(ProviderContract):
     profile = models.Profile(name="fake", provider="fake")
-    wrong_params: ClassVar = {"delay_ms": "10", "price": 0.04, "colour": "red"}
+    wrong_params: ClassVar = {"delay_ms": "10", "price": "0.04", "colour": "red"}
 
 
 @pytest.fixture
@@ -71,15 +70,6 @@ def test_its_delay_ends_with_the_run(tmp_path: Path) -> None:
     """A delay of ten minutes ends with Ctrl-C."""
     provider = FakeProvider({"delay_ms": 600_000})
     assert stops_in_flight(provider, a_request(), a_call(tmp_path))
-
-
-def test_a_price_makes_it_paid(tmp_path: Path) -> None:
-    """With a price every answer says what it cost, to the cent, and calls count as paid; without one neither."""
-    priced, free = FakeProvider({"price": "0.040"}), FakeProvider({})
-    assert priced.capabilities.paid
-    assert priced.generate(a_request(), a_call(tmp_path)).cost == Decimal("0.040")
-    assert not free.capabilities.paid
-    assert free.generate(a_request(), a_call(tmp_path)).cost is None
 
 
 @pytest.mark.parametrize("delay", [-1, 600_001, True, 1.0, None, "5"])

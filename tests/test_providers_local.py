@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageOps
 
-from tests.provider_contract import ProviderContract, a_call, a_reference, a_request, same_in_another_process
 from thumbforge import models
 from thumbforge.errors import ProviderBadRequest
 from thumbforge.providers.base import Reference
 from thumbforge.providers.local import LocalProvider
 from thumbforge.providers.looks.palette import DUOTONE, HUES, accent, ramp, rgb
 from thumbforge.providers.looks.variation import LIGHTS, PATTERNS, calmer, variation
+from thumbforge.testing import ProviderContract, a_call, a_reference, a_request, same_in_another_process
 
 PANDAS = Path(__file__).parents[1] / "specs" / "heroes" / "pandas.jpg"
 LOOKS = ("duotone", "split", "card")

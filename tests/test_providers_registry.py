@@ -11,12 +11,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.provider_contract import a_call, a_request
 from thumbforge import models
 from thumbforge.errors import UsageError
 from thumbforge.providers.base import Capabilities
 from thumbforge.providers.cores import usable_cores
 from thumbforge.providers.registry import BUILT_IN, capabilities_of, concurrency, load_provider, provider_names
+from thumbforge.testing import a_call, a_request
+
+WORKFLOW = {
+    "3": {"class_type": "KSampler", "inputs": {"seed": "{seed}", "positive": ["6", 0]}},
+    "6": {"class_type": "CLIPTextEncode", "inputs": {"text": "{prompt}"}},
+    "9": {"class_type": "SaveImage", "inputs": {"images": ["3", 0], "filename_prefix": "x"}},
+}
+NEEDED: dict[str, dict[str, object]] = {
+    "command": {"argv": ["my-gen", "{prompt}", "{output}"]},
+    "comfyui": {"workflow": WORKFLOW},
+}
+"""Parameters without which a provider cannot be set up."""
 
 Install = Callable[[str], models.Profile]
 
@@ -56,7 +67,8 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 def test_ours_are_always_there() -> None:
     """local and fake can be named on every machine, local first."""
     assert provider_names()[:2] == ("local", "fake")
-    assert all(load_provider(models.Profile(name="p", provider=name)).key == name for name in BUILT_IN)
+    for name in BUILT_IN:
+        assert load_provider(models.Profile(name="p", provider=name, params=NEEDED.get(name, {}))).key == name
 
 
 def test_ours_are_the_entry_points_of_the_package() -> None:
@@ -68,12 +80,13 @@ def test_ours_are_the_entry_points_of_the_package() -> None:
 
 
 def test_a_built_in_provider_is_loaded_without_heavy_imports() -> None:
-    """Setting up `local` imports neither Pillow nor tenacity, and reads no package metadata: start-up stays light."""
+    """Setting up a provider imports neither Pillow nor httpx, and reads no package metadata: start-up stays light."""
     program = (
         "import sys; from thumbforge import models; from thumbforge.providers.registry import load_provider;"
         "before = 'importlib.metadata' in sys.modules;"
-        "import thumbforge.providers.retry;"
-        "load_provider(models.Profile(name='p', provider='local'));"
+        "import thumbforge.providers.retry\n"
+        "for name in ('local', 'openai', 'gemini', 'antigravity'):"
+        " load_provider(models.Profile(name='p', provider=name))\n"
         "print(*[m for m in ('PIL', 'tenacity', 'httpx', 'yaml') if m in sys.modules],"
         "'importlib.metadata' in sys.modules and not before)"
     )
@@ -159,7 +172,7 @@ def test_concurrency_is_the_profiles_or_the_providers(asked: int | None, own: in
     assert 1 <= concurrency(profile, capabilities) <= own + room
 
 
-@pytest.mark.parametrize("name", ["local", "fake"])
+@pytest.mark.parametrize("name", ["local", "fake", "antigravity", "openai", "gemini", "comfyui"])
 def test_the_bundled_profiles_load(name: str) -> None:
     """The profiles that come with thumbforge name providers that exist and parameters that are right."""
     import yaml
@@ -167,3 +180,21 @@ def test_the_bundled_profiles_load(name: str) -> None:
     file = Path(models.__file__).parent / "specs" / "builtin" / "providers" / f"{name}.yaml"
     profile = models.Profile(**yaml.safe_load(file.read_text()))
     assert (profile.name, profile.provider, load_provider(profile).key) == (name, name, name)
+
+
+@pytest.mark.parametrize(
+    ("amount", "own", "paid"), [("0.04", False, True), ("0", True, False), ("0.000", True, False), (None, True, True)]
+)
+def test_a_price_says_whether_calls_are_paid(amount: str | None, own: bool, paid: bool) -> None:
+    """With a price above 0 calls count as paid, with one of 0 they do not; without one the provider says it."""
+    name = "gemini" if own else "fake"
+    price = models.Price(amount=amount) if amount else None
+    profile = models.Profile(name="p", provider=name, price=price)
+    assert capabilities_of(profile).paid is paid
+    assert load_provider(profile).capabilities.paid is paid
+
+
+def test_a_price_changes_no_identity() -> None:
+    """A profile with a new price asks for the same pictures."""
+    plain = models.Profile(name="p", provider="fake")
+    assert plain.model_copy(update={"price": models.Price(amount="1")}).id == plain.id

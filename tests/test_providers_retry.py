@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.provider_contract import a_call, a_request
 from thumbforge import errors
 from thumbforge.errors import (
     Interrupted,
@@ -25,6 +24,7 @@ from thumbforge.errors import (
 from thumbforge.providers.base import READABLE, Answer, Call, Cancel, Capabilities, Request
 from thumbforge.providers.fake import FakeProvider
 from thumbforge.providers.retry import Outcome, Tally, TryFailed, generate_with_retries, tally_of
+from thumbforge.testing import a_call, a_request
 
 ANSWER = Answer(b"picture", "image/png")
 HERE = Path(__file__).parent
@@ -266,3 +266,39 @@ def test_fakes_markers_take_these_ways(marker: str, calls: int) -> None:
 def test_an_error_from_elsewhere_has_cost_nothing() -> None:
     """Only errors that came out of a try carry calls."""
     assert tally_of(ProviderTransient("busy")) == Tally(0, 0)
+
+
+@pytest.mark.parametrize("paid", [False, True])
+def test_an_error_that_says_so_is_tried_a_single_time_more(paid: bool) -> None:
+    """`once_more` bounds the calls whether they are paid or not, and says nothing of the bill."""
+    error = OutputMissing("none")
+    error.retryable = error.once_more = True
+    raised, _ = given_up(Scripted(error, paid=paid))
+    assert tally_of(raised) == Tally(calls=2, perhaps_billed=0)
+    raised, _ = given_up(Scripted(ProviderTransient("busy"), error, paid=paid))
+    assert tally_of(raised).calls == 3
+
+
+def test_a_wait_that_is_asked_for_holds_for_all_calls_of_the_provider() -> None:
+    """Another item's call waits what is left of it before it asks; the one that was told waits only once."""
+    provider = Scripted(ProviderRateLimited("slow down", retry_after_s=90), ANSWER)
+    first, second, other = Waits(), Waits(), Waits()
+    tried(provider, first)
+    tried(provider, second)
+    tried(Scripted(ANSWER), other)
+    assert first.seconds == [90]
+    assert len(second.seconds) == 1
+    assert 0 < second.seconds[0] <= 90
+    assert other.seconds == []
+
+
+def test_a_provider_that_cannot_be_referred_to_waits_alone() -> None:
+    """A plugin's class may forbid weak references or hashing; nothing breaks."""
+
+    class Narrow(Scripted):
+        __hash__ = None  # type: ignore[assignment]
+
+    provider, second = Narrow(ProviderRateLimited("slow down", retry_after_s=90), ANSWER), Waits()
+    assert tried(provider, Waits())[0].calls == 2
+    tried(provider, second)
+    assert second.seconds == []

@@ -6,6 +6,10 @@
     │   └── LimitReached           2  max_images or a similar ceiling, before anything was written
     ├── NotFound                   3  a playlist, hero, series, template, run … that does not exist
     ├── SourceError                1  playlist metadata could not be read
+    │   ├── SourceAuth             1  the key is missing or refused, or the service is not enabled for it
+    │   ├── SourceQuota            1  the day's quota is used up, until `resets_at`
+    │   ├── SourcePrivate          1  a list that only its owner may read
+    │   └── SourceNetwork          1  no answer, or none that is whole, after all tries
     ├── PictureError               1  bytes that are no picture we can use: what they are instead, or what is wrong
     ├── StoreError                 1  the asset store
     │   └── AssetDamaged           1  bytes that are not what their name says
@@ -19,6 +23,7 @@
     │   │   └── ProviderRateLimited   try again after `retry_after_s`
     │   ├── ProviderAuth              key missing or refused               (meets every item)
     │   ├── ProviderQuota             money or the day's quota is used up  (meets every item)
+    │   ├── ProviderSetup             unknown model, missing node, account (meets every item)
     │   ├── ProviderRefused           the service refuses this content
     │   ├── ProviderBadRequest        the service does not understand the request
     │   ├── OutputMissing             "success" without a picture
@@ -102,6 +107,28 @@ class SourceError(ThumbforgeError):
     code = "source_failed"
 
 
+class SourceAuth(SourceError):
+    code = "source_auth"
+
+
+class SourceQuota(SourceError):
+    """`resets_at` (Unix seconds) is when the quota comes back, None where that is not known."""
+
+    code = "source_quota"
+
+    def __init__(self, message: str, *, hint: str = "", resets_at: float | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.resets_at = resets_at
+
+
+class SourcePrivate(SourceError):
+    code = "source_private"
+
+
+class SourceNetwork(SourceError):
+    code = "source_network"
+
+
 class PictureError(ThumbforgeError):
     code = "picture_unusable"
 
@@ -133,12 +160,16 @@ class LeaseLost(LedgerError):
 class ProviderError(ThumbforgeError):
     """A provider made no picture.
 
-    `retryable`: the same request may succeed now. `unclear`: the call may have been billed although no answer came.
+    `retryable`: the same request may succeed now; `once_more`: try it a single time. `unclear`: the call may have been
+    billed although no answer came. `meets_every_item`: any other request would fail alike, so a run had better pause.
+    The first three may be set on an instance too.
     """
 
     code, exit_code = "provider_failed", Exit.NOTHING_COMPLETED
     retryable = False
+    once_more = False
     unclear = False
+    meets_every_item = False
 
 
 class ProviderTransient(ProviderError):
@@ -163,10 +194,23 @@ class ProviderRateLimited(ProviderTransient):
 
 class ProviderAuth(ProviderError):
     code = "provider_auth"
+    meets_every_item = True
 
 
 class ProviderQuota(ProviderError):
+    """`resets_at` (Unix seconds) is when the quota comes back, None where that is not known or never happens."""
+
     code = "provider_quota"
+    meets_every_item = True
+
+    def __init__(self, message: str, *, hint: str = "", resets_at: float | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.resets_at = resets_at
+
+
+class ProviderSetup(ProviderError):
+    code = "provider_setup"
+    meets_every_item = True
 
 
 class ProviderRefused(ProviderError):

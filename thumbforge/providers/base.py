@@ -77,7 +77,7 @@ class Capabilities:
 
 
 class Cancel:
-    """Says that the run is to stop. Every wait of a provider goes through it, so that Ctrl-C is felt within a second."""
+    """Says that the run is to stop. Every wait of a provider goes through it: Ctrl-C is felt within a second."""
 
     def __init__(self) -> None:
         self._event = threading.Event()

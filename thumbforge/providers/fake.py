@@ -14,18 +14,17 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from thumbforge import ids
 from thumbforge.errors import ProviderBadRequest, ProviderTransient
 from thumbforge.providers.base import READABLE, Answer, Call, Capabilities, Request
-from thumbforge.providers.params import Money, Param, Whole, checked
+from thumbforge.providers.params import Param, Whole, checked
 
 if TYPE_CHECKING:
     from PIL import Image
 
-PARAMS: dict[str, Param] = {"delay_ms": Whole(0, 0, 600_000), "price": Money()}
+PARAMS: dict[str, Param] = {"delay_ms": Whole(0, 0, 600_000)}
 LOG = "THUMBFORGE_FAKE_LOG"
 TRANSIENT, PERMANENT = "[[FAIL_TRANSIENT]]", "[[FAIL_PERMANENT]]"
 
@@ -35,21 +34,20 @@ DARKEST, LIGHTEST = 64, 224
 
 
 class FakeProvider:
-    """Paints what the whole request decides to the byte. `delay_ms` is how long it takes, `price` what it costs."""
+    """Paints what the whole request decides to the byte. `delay_ms` is how long it takes."""
 
     key = "fake"
 
     def __init__(self, params: Mapping[str, Any]) -> None:
         own = checked(self.key, PARAMS, params)
         self.delay_s: float = own["delay_ms"] / 1000
-        self.price = None if own["price"] is None else Decimal(own["price"])
-        self.capabilities = Capabilities(reads=READABLE, max_concurrency=4, hard_limit=64, paid=self.price is not None)
+        self.capabilities = Capabilities(reads=READABLE, max_concurrency=4, hard_limit=64)
 
     def generate(self, request: Request, call: Call) -> Answer:
         with _logged(call):
             call.cancel.wait(self.delay_s)
             _fail_if_asked(request.prompt)
-            return Answer(_painted(request), "image/jpeg", cost=self.price)
+            return Answer(_painted(request), "image/jpeg")
 
 
 def _fail_if_asked(prompt: str) -> None:

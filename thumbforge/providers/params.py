@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Protocol
 
 from thumbforge.errors import UsageError
+from thumbforge.redact import redact
 
 
 class Param(Protocol):
@@ -43,30 +44,80 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class Money:
-    """A decimal in quotes, so that no cent is lost on the way through YAML."""
-
-    default: str | None = None
+class Flag:
+    default: bool = False
 
     def wrong(self, value: Any) -> str:
-        right = value is None or (isinstance(value, str) and re.fullmatch(r"\d{1,9}(\.\d{1,9})?", value))
-        return "" if right else 'must be a decimal number in quotes, such as "0.04"'
+        return "" if isinstance(value, bool) else "must be true or false"
 
 
-def checked(provider: str, declared: Mapping[str, Param], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Every declared parameter with its value; UsageError names each one that is unknown or wrong."""
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One line of text that `pattern` matches in full; `wanted` says in words what that is."""
+
+    default: str
+    pattern: str = r"[^\x00-\x1f]{1,500}"
+    wanted: str = "a text of one line"
+
+    def wrong(self, value: Any) -> str:
+        right = isinstance(value, str) and re.fullmatch(self.pattern, value)
+        return "" if right else f"must be {self.wanted}"
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """A list of names that `pattern` matches in full."""
+
+    default: tuple[str, ...] = ()
+    pattern: str = r"[A-Za-z_][A-Za-z0-9_]{0,99}"
+
+    def wrong(self, value: Any) -> str:
+        listed = isinstance(value, (list, tuple))
+        right = listed and all(isinstance(name, str) and re.fullmatch(self.pattern, name) for name in value)
+        return "" if right else "must be a list of names"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A mapping of names to what the caller checks further."""
+
+    default: Mapping[str, Any] = field(default_factory=dict)
+
+    def wrong(self, value: Any) -> str:
+        return "" if isinstance(value, Mapping) and all(isinstance(key, str) for key in value) else "must be a mapping"
+
+
+def checked(
+    provider: str,
+    declared: Mapping[str, Param],
+    given: Mapping[str, Any],
+    also: Callable[[Mapping[str, Any]], Iterable[str]] = lambda own: (),
+) -> dict[str, Any]:
+    """Every declared parameter with its value; UsageError names each one that is unknown or wrong.
+
+    `also` says what is wrong with values that are right one by one; it is asked only where they are.
+    """
     problems = [_unknown(name, declared) for name in given if name not in declared]
     problems += [
-        f"{name} {wrong}, not {given[name]!r}"
+        f"{name} {wrong}, not {_shown(given[name])}"
         for name, param in declared.items()
         if name in given and (wrong := param.wrong(given[name]))
     ]
+    own = {name: given.get(name, param.default) for name, param in declared.items()}
+    if not problems:
+        problems += also(own)
     if problems:
         known = ", ".join(declared) or "none"
         raise UsageError(f"provider {provider}: {'; '.join(problems)}", hint=f"parameters of {provider}: {known}")
-    return {name: given.get(name, param.default) for name, param in declared.items()}
+    return own
 
 
 def _unknown(name: str, declared: Mapping[str, Param]) -> str:
     near = get_close_matches(str(name), declared, 1)
     return f"unknown parameter {name!r}" + (f" (did you mean {near[0]}?)" if near else "")
+
+
+def _shown(value: Any) -> str:
+    """Short and without what looks like a secret: a message may end in a log."""
+    text = str(redact(repr(value)))
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -4,6 +4,8 @@ is not ours, because reading the metadata of every installed package costs more 
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
+from decimal import Decimal
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,6 +22,11 @@ GROUP = "thumbforge.providers"
 BUILT_IN = {
     "local": "thumbforge.providers.local:LocalProvider",
     "fake": "thumbforge.providers.fake:FakeProvider",
+    "antigravity": "thumbforge.providers.antigravity:AntigravityProvider",
+    "openai": "thumbforge.providers.openai:OpenAIProvider",
+    "gemini": "thumbforge.providers.gemini:GeminiProvider",
+    "comfyui": "thumbforge.providers.comfyui:ComfyUIProvider",
+    "command": "thumbforge.providers.command:CommandProvider",
 }
 
 
@@ -29,17 +36,28 @@ def provider_names() -> tuple[str, ...]:
 
 
 def load_provider(profile: Profile) -> Provider:
-    """The profile's provider, set up with its params.
+    """The profile's provider, set up with its params; it is paid where the profile has a price above 0.
 
     UsageError where the name is unknown, a parameter is wrong (all are named), or a plugin is broken; a broken plugin
     is named with its distribution.
     """
     if profile.provider in BUILT_IN:
-        return _built_in(profile.provider)(profile.params)
+        return _priced(_built_in(profile.provider)(profile.params), profile)
     point = next((point for point in _entry_points() if point.name == profile.provider), None)
     if point is None:
         raise _unknown(profile)
-    return _plugin(point, profile.params)
+    provider = _plugin(point, profile.params)
+    try:
+        return _priced(provider, profile)
+    except AttributeError as error:
+        raise _broken(point, "its capabilities cannot be set") from error
+
+
+def _priced(provider: Provider, profile: Profile) -> Provider:
+    """A price says whether calls are paid; without one the provider itself says it."""
+    if profile.price:
+        provider.capabilities = replace(provider.capabilities, paid=Decimal(profile.price.amount) > 0)
+    return provider
 
 
 def capabilities_of(profile: Profile) -> Capabilities:

@@ -1,14 +1,19 @@
 """The calls of one try of an item: up to three, with waits between them that end at once when the run is cancelled.
 
 A call of a paid provider whose outcome is unclear (a time-out, a broken connection) may have been billed, so after it
-at most one more is made.
+at most one more is made; the same holds for an error that says `once_more`. A wait that a service asks for holds for
+all calls of the same provider in this process: the others would only be told the same.
 """
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from thumbforge.errors import Interrupted, OutputMissing, ProviderError, ProviderRateLimited, ThumbforgeError
 from thumbforge.providers.base import Answer, Call, Provider, Request
@@ -90,14 +95,21 @@ class _Calls:
         self.provider, self.request, self.call, self.on_try = provider, request, call, on_try
         self.made = self.perhaps_billed = 0
         self.limit = MAX_CALLS
+        self.token = object()
 
     def make(self) -> Answer:
+        if (left := _shared.left(self.provider, self.token)) > 0:
+            self.call.cancel.wait(left)
         self.call.cancel.check()
         self.made += 1
         try:
             return _answer(self.provider, self.request, self.call)
         except ProviderError as error:
             self._count_unclear(error.unclear)
+            if error.once_more:
+                self.limit = min(self.limit, self.made + 1)
+            if (asked := _asked(error)) is not None:
+                _shared.set(self.provider, asked, self.token)
             raise
         except Interrupted:
             self._count_unclear(True)
@@ -139,7 +151,35 @@ def _answer(provider: Provider, request: Request, call: Call) -> Answer:
 
 
 def _asked_wait(state: RetryCallState) -> float | None:
-    error = state.outcome and state.outcome.exception()
+    return _asked(state.outcome.exception() if state.outcome else None)
+
+
+def _asked(error: BaseException | None) -> float | None:
+    """The wait in seconds that the service asks for, within bounds; None where it names none."""
     if not isinstance(error, ProviderRateLimited) or error.retry_after_s is None:
         return None
     return min(max(error.retry_after_s, 0.0), MAX_ASKED_WAIT_S)
+
+
+class _Shared:
+    """Until when a provider's calls are to wait, by the monotonic clock, and the token of who was told so."""
+
+    def __init__(self) -> None:
+        self._until: WeakKeyDictionary[Provider, tuple[float, object]] = WeakKeyDictionary()
+        self._lock = threading.Lock()
+
+    def set(self, provider: Provider, seconds: float, token: object) -> None:
+        ends = time.monotonic() + seconds
+        with self._lock, suppress(TypeError):  # a plugin's class that cannot be hashed or referred to waits alone
+            if ends > self._until.get(provider, (0.0, None))[0]:
+                self._until[provider] = (ends, token)
+
+    def left(self, provider: Provider, token: object) -> float:
+        """Seconds; 0 for the one who was told, who waits by itself."""
+        with self._lock, suppress(TypeError):
+            ends, told = self._until.get(provider, (0.0, None))
+            return 0.0 if told is token else max(ends - time.monotonic(), 0.0)
+        return 0.0
+
+
+_shared = _Shared()
