@@ -1,7 +1,7 @@
 """What the specs say, as frozen models. Field names here are the names in YAML.
 
 Lengths in a layout are pixels of its canvas (1280x720 unless it says otherwise) and are scaled to the output's size.
-Colours are `#RRGGBB`, or `auto`: a light accent taken from the picture itself.
+Colours are `#RRGGBB`, or taken from the picture itself: `auto` is a light accent, `auto-dark` a deep tone of its hue.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from thumbforge import ids
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 VideoId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{11}$")]
 PlaylistId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{2,64}$")]
-Colour = Annotated[str, StringConstraints(pattern=r"^(#[0-9A-Fa-f]{6}|auto)$")]
+Colour = Annotated[str, StringConstraints(pattern=r"^(#[0-9A-Fa-f]{6}|auto|auto-dark)$")]
 Part = Annotated[int, Field(ge=0, le=100_000)]
 VarName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Scalar = str | int | float | bool | None
@@ -93,6 +93,52 @@ class PartStyle(Model):
     case: Literal["none", "upper"] = "none"
 
 
+class LabelStyle(Model):
+    """One line of small text: a kicker over the title, the series' name. What renders to nothing is not drawn."""
+
+    box: Box
+    text: str = Field(min_length=1, max_length=200, description="Jinja2, sees what the prompt sees")
+    font: Name = "roboto-condensed"
+    size: int = Field(52, ge=8, le=400)
+    min_size: int = Field(40, ge=8, le=400)
+    align: Literal["left", "center", "right"] = "left"
+    color: Colour = "#FFFFFF"
+    fill: Colour | None = None
+    radius: int = Field(8, ge=0, le=200)
+    case: Literal["none", "upper"] = "none"
+
+
+class Panel(Model):
+    """A flat shape under the text. `slant` moves the lower right corner to the left by so many pixels."""
+
+    box: Box
+    color: Colour = "#101014"
+    opacity: float = Field(1, gt=0, le=1)
+    radius: int = Field(0, ge=0, le=360)
+    slant: int = Field(0, ge=0, le=640)
+
+
+class LogoSlot(Model):
+    """Where the brand's logo goes, as large as the box allows; without one nothing is drawn."""
+
+    box: Box
+    align: Literal["left", "center", "right"] = "right"
+    anchor: Literal["top", "middle", "bottom"] = "middle"
+
+
+class PictureSlot(Model):
+    """Where an item's own picture goes. An inset fills the box; a cut-out (a picture with a clear ground) stands in it,
+    whole. Without a picture nothing is drawn."""
+
+    box: Box
+    kind: Literal["inset", "cutout"] = "inset"
+    align: Literal["left", "center", "right"] = "center"
+    anchor: Literal["top", "middle", "bottom"] = "bottom"
+    radius: int = Field(24, ge=0, le=360)
+    border: int = Field(8, ge=0, le=60)
+    border_color: Colour = "#FFFFFF"
+
+
 class Scrim(Model):
     """A soft shade from one side, so that letters stand on calm ground."""
 
@@ -107,22 +153,39 @@ class Layout(Model):
     title: TitleStyle
     part: PartStyle | None = None
     scrims: tuple[Scrim, ...] = ()
+    panels: tuple[Panel, ...] = ()
+    kicker: LabelStyle | None = None
+    series: LabelStyle | None = None
+    logo: LogoSlot | None = None
+    picture: PictureSlot | None = None
     negative_space: NegativeSpace | None = None
     focus: tuple[float, float] = Field((0.5, 0.4), description="what a crop keeps, as shares of width and height")
 
     @model_validator(mode="after")
     def _boxes_inside(self) -> Layout:
-        boxes = {
-            "title.box": self.title.box,
-            "part.box": self.part and self.part.box,
-            "negative_space": self.negative_space,
-        }
-        for name, box in boxes.items():
-            if box and (box.x + box.w > self.canvas.width or box.y + box.h > self.canvas.height):
+        boxes = [(f"{name}.box", slot.box) for name, slot in self.slots]
+        boxes += [(f"panels.{number}.box", panel.box) for number, panel in enumerate(self.panels)]
+        if self.negative_space:
+            boxes.append(("negative_space", self.negative_space))
+        for name, box in boxes:
+            if box.x + box.w > self.canvas.width or box.y + box.h > self.canvas.height:
                 raise ValueError(f"{name} reaches outside the {self.canvas.width}x{self.canvas.height} canvas")
         if not all(0 <= share <= 1 for share in self.focus):
             raise ValueError("focus is two shares between 0 and 1")
         return self
+
+    @property
+    def slots(self) -> tuple[tuple[str, TitleStyle | PartStyle | LabelStyle | LogoSlot | PictureSlot], ...]:
+        """Everything that has a box of its own and something to say, by its name in YAML."""
+        named = {
+            "title": self.title,
+            "part": self.part,
+            "kicker": self.kicker,
+            "series": self.series,
+            "logo": self.logo,
+            "picture": self.picture,
+        }
+        return tuple((name, slot) for name, slot in named.items() if slot)
 
     @cached_property
     def content(self) -> dict[str, Any]:
@@ -178,7 +241,9 @@ class Item(Model):
     duration: float | None = Field(None, ge=0, description="seconds")
     text: str | None = Field(None, max_length=1000)
     topic: str | None = Field(None, max_length=1000)
+    picture: str | None = Field(None, min_length=1, max_length=1000, description="file for the layout's picture slot")
     vars: dict[VarName, Scalar] = {}
+    removed: bool = False
 
 
 class PlaylistHead(Model):
@@ -218,6 +283,34 @@ class Output(Model):
         return self
 
 
+class BrandColors(Model):
+    """What takes the place of a template's colours; what is left out stays the template's."""
+
+    title: Colour | None = None
+    accent: Colour | None = None
+    outline: Colour | None = None
+    badge: Colour | None = None
+    badge_text: Colour | None = None
+    label: Colour | None = None
+    panel: Colour | None = None
+    scrim: Colour | None = None
+
+
+class BrandFonts(Model):
+    """Names of fonts that a layout may use, or paths of font files."""
+
+    title: str | None = Field(None, min_length=1, max_length=1000)
+    label: str | None = Field(None, min_length=1, max_length=1000, description="badge, kicker and series name")
+
+
+class Brand(Model):
+    """A channel's own look, laid over any template."""
+
+    colors: BrandColors = BrandColors()
+    fonts: BrandFonts = BrandFonts()
+    logo: str | None = Field(None, min_length=1, max_length=1000, description="file for the layout's logo slot")
+
+
 class SeriesSpec(Model):
     """A declared batch: playlist + hero + template + profile."""
 
@@ -229,3 +322,4 @@ class SeriesSpec(Model):
     vars: dict[VarName, Scalar] = {}
     max_images: int | None = Field(None, ge=0)
     output: Output | None = None
+    brand: Brand | None = None

@@ -55,6 +55,7 @@ class Batch(ThumbCommand):
         from thumbforge.build.tasks import add, request_of
         from thumbforge.providers.base import Cancel
         from thumbforge.runs.batch import plan_series
+        from thumbforge.runs.cost import estimate
         from thumbforge.runs.plan import select
         from thumbforge.runs.reference import check_hero
         from thumbforge.runs.rollup import ItemResult, Result, check_limits, roll_up
@@ -91,6 +92,9 @@ class Batch(ThumbCommand):
             summary, exit_code = roll_up(items)
             result = Result(planned, None, items, summary, exit_code)
         else:
+            calls = sum(row.calls for row in rows)
+            if series.profile.price and calls and not as_json:
+                sys.stderr.write(estimate(series.profile, calls) + "\n")
             names = add(session, planned, rows)
             result = run_tasks(session, names, arguments.options["concurrency"])
         view.print_result(result, project, as_json=as_json)

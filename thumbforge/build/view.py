@@ -9,6 +9,7 @@ from typing import Any
 from thumbforge.build.command import print_json
 from thumbforge.build.reporter import how_to_go_on, tally
 from thumbforge.errors import Exit
+from thumbforge.runs.cost import estimate
 from thumbforge.runs.make import relative
 from thumbforge.runs.plan import Row, counts
 from thumbforge.runs.project import Project
@@ -26,9 +27,9 @@ def print_plan(rows: Sequence[Row], *, as_json: bool, exit_code: Exit) -> None:
         ("part", "title", "key", "action", "reason"),
         [(_part(r), r.wanted.item.title, r.wanted.key[:8], r.action, r.reason) for r in rows],
     )
-    calls = sum(row.calls for row in rows)
+    told = estimate(rows[0].wanted.series.profile, sum(row.calls for row in rows))
     found = ", ".join(f"{count} {action}" for action, count in counts(rows).items() if count)
-    write(f"{len(rows)} items: {found}; {calls} provider call{'s' * (calls != 1)}. Nothing was changed.")
+    write(f"{len(rows)} items: {found}; {told}. Nothing was changed.")
 
 
 def _planned(row: Row) -> dict[str, Any]:

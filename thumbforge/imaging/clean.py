@@ -33,6 +33,8 @@ _VISIBLE = re.compile("[^\\s\u200b-\u200d\ufe00-\ufe0f\U000e0020-\U000e007f\U000
 # *word* or **word**: opens at a word's start, closes at a word's end, inside one line; 2*3*4 and *args are no pairs.
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,2})(?![\s*])([^*\n]*[^\s*])\1(?![\w*])")
 
+_TURKIC = re.compile("(tr|az)(-|_|$)", re.IGNORECASE)
+
 _GREEK_HIATUS = re.compile("([αεουηΑΕΟΥΗ])[\u0301\u0342]([ιυΙΥ])(?!\u0308)")
 _GREEK_ACCENT = re.compile(
     "(?<=[Α-Ωα-ω])[\u0301\u0342\u0313\u0314\u0300\u0345]|(?<=[Α-Ωα-ω]\u0308)[\u0301\u0342\u0300]"
@@ -67,7 +69,12 @@ def _compatible(found: re.Match[str]) -> str:
     return normalize("NFKC", found[0])
 
 
-def marked(text: str, case: Literal["none", "upper"]) -> Text:
+def turkic(language: str | None) -> bool:
+    """Whether capitals of this language (BCP 47) keep the dot of an i: Turkish and Azerbaijani."""
+    return bool(language and _TURKIC.match(language))
+
+
+def marked(text: str, case: Literal["none", "upper"], language: str | None = None) -> Text:
     """`plain` text with the emphasis marks taken out and capitals made where the style asks for them."""
     text = plain(text)
     pieces: list[tuple[str, bool]] = []
@@ -77,16 +84,21 @@ def marked(text: str, case: Literal["none", "upper"]) -> Text:
         last = found.end()
     pieces.append((text[last:], False))
     if case == "upper":
-        pieces = [(upper(piece), accent) for piece, accent in pieces]
+        pieces = [(upper(piece, language), accent) for piece, accent in pieces]
     return Text("".join(piece for piece, _ in pieces), tuple(accent for piece, accent in pieces for _ in piece))
 
 
-def upper(text: str) -> str:
-    """Capitals as a poster has them: Greek without tonos, Georgian as it is, iPhone and addresses as they are."""
-    return "".join(word if _KEPT_WORD.fullmatch(word) else _upper_word(word) for word in re.split(r"(\s+)", text))
+def upper(text: str, language: str | None = None) -> str:
+    """Capitals as a poster has them: Greek without tonos, Georgian as it is, iPhone and addresses as they are, a dotted
+    İ in Turkish."""
+    dotted = turkic(language)
+    words = re.split(r"(\s+)", text)
+    return "".join(word if _KEPT_WORD.fullmatch(word) else _upper_word(word, dotted) for word in words)
 
 
-def _upper_word(word: str) -> str:
+def _upper_word(word: str, dotted: bool) -> str:
+    if dotted:
+        word = word.replace("i", "İ")
     if _GREEK.search(word) and word.strip(".,:;!?()«»") != "ή":
         word = _GREEK_HIATUS.sub("\\1\\2\u0308", normalize("NFD", word))
         word = normalize("NFC", _GREEK_ACCENT.sub("", word))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import atan2, cos, hypot, radians, sin
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from PIL import Image
+if TYPE_CHECKING:
+    from PIL import Image
 
 Rgb = tuple[int, int, int]
 
@@ -16,6 +18,9 @@ _GREY_CHROMA = 0.022
 """Below this a picture has no hue of its own."""
 _WARM_HUE = 92.0
 """Degrees; the yellow that a grey picture gets."""
+_COOL_HUE = 262.0
+_DEEP_LIGHTNESS, _DEEP_CHROMA = 0.27, 0.085
+_MUD, _MUDDY_CHROMA = (70.0, 125.0), 0.025
 _PALETTE = 12
 _SAMPLE = (96, 54)
 
@@ -84,15 +89,55 @@ def _oklch_linear(light: float, chroma: float, hue: float) -> tuple[float, float
 def accent(picture: Image.Image) -> Rgb:
     """A light accent in the hue that weighs most in the picture: count x (0.25 + 6 x chroma) over 12 colours, times the
     chroma that the hue has when light. A light blue is almost white, so a yellow beside it makes the better accent."""
+    weighed: list[tuple[float, Rgb]] = []
+    for weight, hue in _hues(picture):
+        light = from_oklch(ACCENT_LIGHTNESS, _ACCENT_CHROMA, hue)
+        weighed.append((weight * to_oklch(light)[1], light))
+    warm = from_oklch(ACCENT_LIGHTNESS, _ACCENT_CHROMA, _WARM_HUE)
+    return max(weighed, key=lambda found: found[0], default=(0.0, warm))[1]
+
+
+def deep(picture: Image.Image) -> Rgb:
+    """A dark tone of the hue that weighs most; slate for a grey picture. Dark yellows are mud, so they get almost no
+    colour."""
+    weight, hue = max(_hues(picture), default=(0.0, _COOL_HUE))
+    strong = weight > 0 and not _MUD[0] < hue < _MUD[1]
+    return from_oklch(_DEEP_LIGHTNESS, _DEEP_CHROMA if strong else _MUDDY_CHROMA, hue)
+
+
+def _hues(picture: Image.Image) -> list[tuple[float, float]]:
+    """The weight and hue (degrees) of the picture's colours; none for grey ones."""
+    from PIL import Image
+
     small = picture.resize(_SAMPLE, Image.Resampling.BOX, reducing_gap=1.0)
     few = small.quantize(_PALETTE, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     palette = few.getpalette() or []
-    weighed: list[tuple[float, Rgb]] = []
+    found: list[tuple[float, float]] = []
     for count, index in cast("list[tuple[int, int]]", few.getcolors() or []):
         red, green, blue = palette[3 * index : 3 * index + 3]
         _, chroma, hue = to_oklch((red, green, blue))
         if chroma > _GREY_CHROMA:
-            light = from_oklch(ACCENT_LIGHTNESS, _ACCENT_CHROMA, hue)
-            weighed.append((count * (0.25 + 6 * chroma) * to_oklch(light)[1], light))
-    warm = from_oklch(ACCENT_LIGHTNESS, _ACCENT_CHROMA, _WARM_HUE)
-    return max(weighed, key=lambda found: found[0], default=(0.0, warm))[1]
+            found.append((count * (0.25 + 6 * chroma), hue))
+    return found
+
+
+class Tones:
+    """A layout's colours in one picture: `#RRGGBB`, or one of the picture's own."""
+
+    def __init__(self, picture: Image.Image) -> None:
+        from PIL import Image
+
+        self._small = picture.resize(_SAMPLE, Image.Resampling.BOX, reducing_gap=1.0)
+
+    def of(self, text: str) -> Rgb:
+        if text == "auto":
+            return self._accent
+        return self._deep if text == "auto-dark" else from_hex(text)
+
+    @cached_property
+    def _accent(self) -> Rgb:
+        return accent(self._small)
+
+    @cached_property
+    def _deep(self) -> Rgb:
+        return deep(self._small)

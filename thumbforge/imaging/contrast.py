@@ -1,111 +1,243 @@
-"""How well letters stand out from the ground around them, and the soft scrim that makes them.
+"""How well letters stand out from the ground around them, and what makes them: a soft scrim, or a solid plate.
 
-Measured on a copy at 1/8 size: an outline vanishes when a thumbnail is shown small, so the ground itself must be dark
-(or light) enough. Luminance is WCAG's; the 95th (or 5th) percentile counts, a mean would hide a bright patch.
+The worst place counts, a mean would hide a bright patch: the ground around the letters is looked at in patches of 1/240
+of the picture's width (0.7 pixels of a thumbnail shown 168 wide), beyond outline and letters, because an outline
+vanishes when a thumbnail is shown small. Luminance is WCAG's. A scrim is as strong at each place as that place needs.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from math import ceil, floor
 
-from PIL import Image, ImageFilter
+from PIL import Image, ImageChops, ImageFilter
 
 from thumbforge.imaging import colour
 
 ENOUGH = 4.5
-BARELY = 3.0
+SMALL_ENOUGH = 3.0
+"""At 168x94 the edges of letters mix with the ground; what is left of 4.5 there."""
 _AIM = 4.65
 """Above 4.5: rounding to 8 bits gave 4.48 when 4.5 was aimed at."""
-_SHRINK = 8
-_PERCENTILE = 0.05
-_STRONGEST = 0.95
-_REACH = 1.5
+_PATCHES = 240
+_PLATE_FROM = 0.65
+"""Opacity from which a scrim is a dirty cloud and a plate looks better. White letters on white need 0.54."""
+_RING = 0.3
+"""Em around the letters that are their ground."""
+_SOFT = 2.0
 """Em around the letters after which the scrim has faded out."""
+_SURELY = ENOUGH + 0.05
+_BOOSTS = (1.0, 1.1, 1.22, 1.35)
+"""Softening takes strength from the scrim's edges; these give it back."""
 _OUT_OF_REACH = 2.0
 _LINEAR = [round(255 * colour.to_linear(byte)) for byte in range(256)] * 3
 _WEIGHTS = (0.2126, 0.7152, 0.0722, 0.0)
+_ANY = [0] + [255] * 255
+TINY = (168, 94)
+"""The size at which most people see a thumbnail, in the column beside a video."""
+
+Box = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Letters:
+    """A block of text: its mask, where the mask's corner lies, pixels an em, outline in em, and its colours. `apart`
+    are boxes of other things, which are no ground of this text; `within` is the plate or panel that it stands on."""
+
+    mask: Image.Image
+    at: tuple[int, int]
+    em: int
+    outline: float
+    colours: tuple[colour.Rgb, ...]
+    apart: tuple[Box, ...] = field(default=())
+    within: Box | None = None
+
+    @property
+    def tones(self) -> list[float]:
+        return sorted(colour.luminance(rgb) for rgb in self.colours)
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
-    """What letters stand on after the scrim: contrast (1 to 21) with the text, and the scrim's opacity (0: none)."""
+class Help:
+    """What letters need: a scrim's opacity at its strongest (0: none), black or white, or a plate instead."""
 
-    contrast: float
     scrim: float
+    dark: bool
+    plate: bool
 
 
-def calm(picture: Image.Image, letters: Image.Image, at: tuple[int, int], colours: list[colour.Rgb], em: int) -> Ground:
-    """Lay a scrim into `picture` under `letters` (mask, placed at `at`) where the contrast with any of `colours` is
-    too small, and say what was reached. Changes `picture` in place. `em` is the text's size in pixels."""
-    box = _grown((*at, at[0] + letters.width, at[1] + letters.height), round(em * _REACH), picture.size)
-    small = _small_mask(letters, at, box)
-    ring = _grow(small, 0.14 * em / _SHRINK)
-    tones = sorted(colour.luminance(rgb) for rgb in colours)
+def _on_own_ground(ring: Image.Image, text: Letters, box: Box, step: int) -> None:
+    """Take out of `ring` (patches of `box`) what is no ground of this text."""
+
+    def patches(area: Box, inwards: int) -> Box:
+        left, top, right, bottom = ((side - box[i % 2]) / step for i, side in enumerate(area))
+        if inwards:
+            return max(ceil(left), 0), max(ceil(top), 0), floor(right), floor(bottom)
+        return max(floor(left), 0), max(floor(top), 0), ceil(right), ceil(bottom)
+
+    for other in text.apart:
+        ring.paste(0, patches(other, 0))
+    if text.within:
+        inside = Image.new("L", ring.size)
+        inside.paste(255, patches(text.within, 1))
+        ring.paste(ImageChops.multiply(ring, inside), (0, 0))
+
+
+def calm(picture: Image.Image, text: Letters) -> Help:
+    """Lay a scrim into `picture` under `text` where the contrast with any of its colours is too small. Where a scrim
+    would have to be too strong nothing is laid, and the answer asks for a plate. Changes `picture` in place."""
+    step = _step(picture)
+    box = _around(text, picture.size, step)
+    ring = _grow(_grow(_small_mask(text, box, step), text.outline * text.em / step), _RING * text.em / step + 1)
+    _on_own_ground(ring, text, box, step)
     ground = picture.crop(box)
-    dark, light = _spread(ground, ring)
-    darken = _darkening(light, tones[0])
-    lighten = _lightening(dark, tones[-1])
-    toward, alpha = ((0, 0, 0), darken) if darken <= lighten else ((255, 255, 255), lighten)
-    if alpha <= 0:
-        return Ground(_reached(dark, light, tones, darken <= lighten), 0.0)
-    cloud = _cloud(small, em).resize(ground.size, Image.Resampling.BICUBIC)
-    for _ in range(4):
-        alpha = min(alpha, _STRONGEST)
-        shaded = ground.copy()
-        shaded.paste(toward, (0, 0), cloud.point([round(value * alpha) for value in range(256)]))
-        contrast = _reached(*_spread(shaded, ring), tones, toward == (0, 0, 0))
-        if contrast >= ENOUGH or alpha >= _STRONGEST:
+    patches = ground.reduce(step)
+    tone, tones = _tone(patches), text.tones
+    darken = _needed(tone, ring, [_darkening(v / 255, tones[0]) for v in range(256)])
+    lighten = _needed(tone, ring, [_lightening(v / 255, tones[-1]) for v in range(256)])
+    dark = darken.worst <= lighten.worst
+    need = darken if dark else lighten
+    if need.worst <= 0:
+        return Help(0.0, dark, plate=False)
+    if need.worst > _PLATE_FROM:
+        return Help(0.0, colour.ratio(tones[0], 0.005) >= colour.ratio(tones[-1], 1.0), plate=True)
+    cloud = _cloud(need.map, text.em / step)
+    if text.within:
+        _on_own_ground(cloud, replace(text, apart=()), box, step)
+    shade = (0, 0, 0) if dark else (255, 255, 255)
+    for boost in _BOOSTS:
+        veil = cloud.point([min(round(value * boost), 255) for value in range(256)])
+        shaded = patches.copy()
+        shaded.paste(shade, (0, 0), veil)
+        if _worst(_tone(shaded), ring, tones) >= _SURELY:
             break
-        alpha += 0.06
-    picture.paste(shaded, box[:2])
-    return Ground(contrast, alpha)
+    picture.paste(shade, box[:2], _enlarged(veil, ground.size, step))
+    return Help(veil.getextrema()[1] / 255, dark, plate=False)  # type: ignore[operator]
 
 
-def _grown(box: tuple[int, int, int, int], by: int, size: tuple[int, int]) -> tuple[int, int, int, int]:
-    """Grown on all sides and to whole steps of the small copy, inside the picture."""
-    left, top = max(box[0] - by, 0) // _SHRINK * _SHRINK, max(box[1] - by, 0) // _SHRINK * _SHRINK
-    return left, top, min(box[2] + by, size[0]), min(box[3] + by, size[1])
+def measured(picture: Image.Image, text: Letters) -> float:
+    """The contrast (1 to 21) of drawn letters with the finished ground around them, at its worst place."""
+    step = _step(picture)
+    box = _around(text, picture.size, step)
+    drawn = _grow(_small_mask(text, box, step), text.outline * text.em / step)
+    ring = ImageChops.subtract(_grow(drawn, _RING * text.em / step), drawn)
+    _on_own_ground(ring, text, box, step)
+    return _worst(_tone(picture.crop(box).reduce(step)), ring, text.tones)
 
 
-def _small_mask(letters: Image.Image, at: tuple[int, int], box: tuple[int, int, int, int]) -> Image.Image:
+def seen_small(tiny: Image.Image, text: Letters, size: tuple[int, int]) -> float:
+    """The contrast of letters in `tiny`, the finished picture at 168x94: the middle of their own pixels against the
+    ground beside them. `size` is that of the finished picture."""
+    small, box = _tiny_mask(text, size)
+    strongest = small.getextrema()[1]
+    core = small.point([255 if value >= min(128, 0.75 * strongest) else 0 for value in range(256)])  # type: ignore[operator]
+    near = small.point([255 if value > 12 else 0 for value in range(256)])
+    ring = ImageChops.subtract(_grow(near, 2), near)
+    if text.within:
+        x, y = size[0] / TINY[0], size[1] / TINY[1]
+        left, top, right, bottom = text.within
+        inside = Image.new("L", ring.size)
+        corners = (
+            ceil(left / x) - box[0],
+            ceil(top / y) - box[1],
+            floor(right / x) - box[0],
+            floor(bottom / y) - box[1],
+        )
+        inside.paste(255, corners)
+        ring = ImageChops.multiply(ring, inside)
+    tone = _tone(tiny.crop(box))
+    letters = _percentile(tone.histogram(core), 0.5)
+    ground = tone.histogram(ring)
+    return min(colour.ratio(letters, _percentile(ground, share)) for share in (0.2, 0.5, 0.8))
+
+
+def _tiny_mask(text: Letters, size: tuple[int, int]) -> tuple[Image.Image, Box]:
+    """The letters at 168x94 with a little room around them, and which part of the small picture that is."""
+    x, y = size[0] / TINY[0], size[1] / TINY[1]
+    left, top = max(int(text.at[0] / x) - 2, 0), max(int(text.at[1] / y) - 2, 0)
+    right = min(int((text.at[0] + text.mask.width) / x) + 3, TINY[0])
+    bottom = min(int((text.at[1] + text.mask.height) / y) + 3, TINY[1])
+    whole = Image.new("L", (round((right - left) * x), round((bottom - top) * y)))
+    whole.paste(text.mask, (text.at[0] - round(left * x), text.at[1] - round(top * y)))
+    small = whole.resize((right - left, bottom - top), Image.Resampling.BOX, reducing_gap=2.0)
+    return small, (left, top, right, bottom)
+
+
+def _step(picture: Image.Image) -> int:
+    return max(1, round(picture.width / _PATCHES))
+
+
+def _around(text: Letters, size: tuple[int, int], step: int) -> Box:
+    """The text and what its scrim may change: grown on all sides and to whole patches, inside the picture."""
+    by = round(text.em * _SOFT)
+    left, top = max(text.at[0] - by, 0) // step * step, max(text.at[1] - by, 0) // step * step
+    right, bottom = text.at[0] + text.mask.width + by, text.at[1] + text.mask.height + by
+    return left, top, min(right, size[0]), min(bottom, size[1])
+
+
+def _small_mask(text: Letters, box: Box, step: int) -> Image.Image:
     whole = Image.new("L", (box[2] - box[0], box[3] - box[1]))
-    whole.paste(letters, (at[0] - box[0], at[1] - box[1]))
-    return whole.reduce(_SHRINK).point([0 if value < 24 else 255 for value in range(256)])
+    whole.paste(text.mask, (text.at[0] - box[0], text.at[1] - box[1]))
+    return whole.reduce(step).point(_ANY)
 
 
 def _grow(mask: Image.Image, radius: float) -> Image.Image:
-    """Grown by whole pixels, at least one. In small steps: the filter's cost is the square of its size."""
-    left = max(1, round(radius))
+    """Grown by whole pixels, at least one, to a square. Each shift triples what is covered: Pillow's own filter looks
+    at every pixel of the square."""
+    left, covered = max(1, round(radius)), 0
     while left > 0:
-        step = min(left, 4)
-        mask = mask.filter(ImageFilter.MaxFilter(2 * step + 1))
-        left -= step
+        step = min(left, 2 * covered + 1)
+        for x, y in ((step, 0), (0, step)):
+            one = mask.crop((x, y, mask.width + x, mask.height + y))
+            other = mask.crop((-x, -y, mask.width - x, mask.height - y))
+            mask = ImageChops.lighter(mask, ImageChops.lighter(one, other))
+        left, covered = left - step, covered + step
     return mask
 
 
-def _cloud(small: Image.Image, em: int) -> Image.Image:
-    """Full strength under the letters and their surroundings, then so soft that no edge follows the letters."""
-    reach = em / _SHRINK
-    return _grow(small, 0.62 * reach).filter(ImageFilter.GaussianBlur(0.34 * reach))
+def _enlarged(veil: Image.Image, size: tuple[int, int], step: int) -> Image.Image:
+    """From patches to pixels; the last patches of a row may be cut."""
+    large = veil.resize((veil.width * step, veil.height * step), Image.Resampling.BICUBIC)
+    return large.crop((0, 0, *size))
 
 
-def _spread(ground: Image.Image, ring: Image.Image) -> tuple[float, float]:
-    """The 5th and the 95th percentile of the ground's luminance under the ring."""
-    linear = ground.reduce(_SHRINK).point(_LINEAR).convert("L", _WEIGHTS)
-    counts = linear.histogram(ring)
-    total = sum(counts)
-    if not total:
-        return 0.0, 0.0
-    return _percentile(counts, total * _PERCENTILE), _percentile(counts, total * (1 - _PERCENTILE))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Need:
+    """The opacity that each patch under the letters needs, and the largest of them (above 1: out of reach)."""
+
+    map: Image.Image
+    worst: float
 
 
-def _percentile(counts: list[int], wanted: float) -> float:
-    seen = 0
+def _needed(tone: Image.Image, ring: Image.Image, alphas: list[float]) -> _Need:
+    present = [value for value, count in enumerate(tone.histogram(ring)) if count]
+    table = [round(255 * min(max(alpha, 0.0), 1.0)) for alpha in alphas]
+    worst = max((alphas[value] for value in present), default=0.0)
+    return _Need(ImageChops.multiply(tone.point(table), ring), worst)
+
+
+def _cloud(need: Image.Image, reach: float) -> Image.Image:
+    """Full strength at the places and their surroundings, then so soft that no edge follows the letters."""
+    return _grow(need, 0.85 * reach).filter(ImageFilter.GaussianBlur(0.42 * reach))
+
+
+def _tone(patches: Image.Image) -> Image.Image:
+    """WCAG luminance, 0 to 255."""
+    return patches.point(_LINEAR).convert("L", _WEIGHTS)
+
+
+def _worst(tone: Image.Image, ring: Image.Image, tones: list[float]) -> float:
+    present = [value / 255 for value, count in enumerate(tone.histogram(ring)) if count]
+    return min((colour.ratio(text, ground) for ground in present for text in tones), default=21.0)
+
+
+def _percentile(counts: list[int], share: float) -> float:
+    wanted, seen = sum(counts) * share, 0
     for value, count in enumerate(counts):
         seen += count
-        if seen >= wanted:
+        if count and seen >= wanted:
             return value / 255
-    return 1.0
+    return 0.0
 
 
 def _darkening(light: float, text: float) -> float:
@@ -126,10 +258,6 @@ def _lightening(dark: float, text: float) -> float:
         return _OUT_OF_REACH
     start = colour.to_byte(dark)
     return (colour.to_byte(target) - start) / (255 - start)
-
-
-def _reached(dark: float, light: float, tones: list[float], text_is_light: bool) -> float:
-    return colour.ratio(tones[0], light) if text_is_light else colour.ratio(tones[-1], dark)
 
 
 def shade(picture: Image.Image, side: str, reach: float, opacity: float, rgb: colour.Rgb) -> None:

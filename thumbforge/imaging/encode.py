@@ -1,15 +1,15 @@
-"""The finished picture as a file: JPEG 4:4:4 under a byte limit, or PNG.
+"""The finished picture as a file: JPEG 4:4:4 under a byte limit, or PNG, tagged as sRGB and without other metadata.
 
-No metadata and no colour profile: the pixels are sRGB, which is what an untagged picture is taken for, and a profile is
-one more thing that would have to be the same in every file. Written to a path, not to memory: only so does the encoder
-let other threads run (1.9 times as fast on two threads; into a BytesIO 1.0).
+Written to a path, not to memory: only so does the encoder let other threads run (1.9 times as fast on two threads; into
+a BytesIO 1.0).
 """
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
-from PIL import Image
+from PIL import Image, ImageCms
 
 from thumbforge import models
 
@@ -18,6 +18,8 @@ BEST, LEAST = 92, 68
 ROUGHEST = 45
 _SEARCH = 3
 _PNG_LEVEL = 6
+_MADE_AT, _PROFILE_ID = slice(24, 36), slice(84, 100)
+"""Places in the header of a colour profile (ICC.1, table 17)."""
 
 
 def write(picture: Image.Image, target: Path, output: models.Output) -> None:
@@ -26,7 +28,7 @@ def write(picture: Image.Image, target: Path, output: models.Output) -> None:
     picture = picture.copy()
     picture.info = {}  # Pillow writes comments, profiles and text that came with the art unless they are taken away
     if output.format == "png":
-        picture.save(target, "PNG", compress_level=_PNG_LEVEL)
+        picture.save(target, "PNG", compress_level=_PNG_LEVEL, icc_profile=srgb_profile())
         return
     if _jpeg(picture, target, BEST, chroma=True) <= output.max_bytes:
         return
@@ -36,6 +38,15 @@ def write(picture: Image.Image, target: Path, output: models.Output) -> None:
     for quality in (LEAST, ROUGHEST):
         if _jpeg(picture, target, quality, chroma=False) <= output.max_bytes:
             return
+
+
+@cache
+def srgb_profile() -> bytes:
+    """The same 600 bytes in every file: the library would write the time of its making into them."""
+    profile = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
+    profile[_MADE_AT] = bytes(12)
+    profile[_PROFILE_ID] = bytes(16)
+    return bytes(profile)
 
 
 def _search(picture: Image.Image, target: Path, max_bytes: int) -> None:
@@ -53,12 +64,12 @@ def _search(picture: Image.Image, target: Path, max_bytes: int) -> None:
 
 
 def _jpeg(picture: Image.Image, target: Path, quality: int, *, chroma: bool) -> int:
-    subsampling = 0 if chroma else 2
+    subsampling, profile = 0 if chroma else 2, srgb_profile()
     try:
-        picture.save(target, "JPEG", quality=quality, subsampling=subsampling, optimize=True)
+        picture.save(target, "JPEG", quality=quality, subsampling=subsampling, optimize=True, icc_profile=profile)
     except OSError as error:
         if error.errno is not None:
             raise
         # To optimise, Pillow buffers width x height bytes, which noise overflows; a plain encoding needs no buffer.
-        picture.save(target, "JPEG", quality=quality, subsampling=subsampling)
+        picture.save(target, "JPEG", quality=quality, subsampling=subsampling, icc_profile=profile)
     return target.stat().st_size

@@ -7,66 +7,121 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thumbforge import models
-from thumbforge.imaging import clean, fonts
+from thumbforge.imaging import brand, clean, fonts
+from thumbforge.imaging.brand import Identity
 from thumbforge.imaging.rules import Report
+from thumbforge.imaging.userfiles import FontFile, PictureFile
 
-FINALISER_VERSION = 1
+if TYPE_CHECKING:
+    from thumbforge.imaging.shape import Speech
+
+FINALISER_VERSION = 2
 """Raised when the same input gives other pixels: every final is made anew from its art, without a call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Texts to draw, already rendered. In `title` a newline breaks the line and *word* has the accent colour."""
+    """What to draw, already rendered. In `title` a newline breaks the line and *word* has the accent colour.
+
+    `language` is the playlist's (BCP 47): it decides the face of Han letters and Turkish capitals. `kicker` and
+    `series` are the texts of the layout's slots of these names, `picture` is the item's own, `brand` is laid over the
+    layout, `emoji` is a colour font that goes before the one-colour emoji.
+    """
 
     title: str
     part: str | None
+    language: str | None = None
+    kicker: str | None = None
+    series: str | None = None
+    picture: PictureFile | None = None
+    brand: Identity | None = None
+    emoji: FontFile | None = None
 
 
 def final_parts(art_sha256: str, layout: models.Layout, drawing: Drawing, output: models.Output) -> dict[str, Any]:
     """JSON of everything that decides the finished pixels. Texts are in their drawn form: a space at a title's end
     changes nothing. Raises UsageError for a font that no layout may use."""
-    title = clean.plain(drawing.title)
-    part = _part(layout, drawing)
-    names = set(fonts.usable(layout.title.font, _as_drawn(title, layout.title.case)))
-    if layout.part and part:
-        names.update(fonts.usable(layout.part.font, _as_drawn(part, layout.part.case)))
+    layout = brand.branded(layout, drawing.brand)
+    texts = _texts(layout, drawing)
+    names: set[str] = set()
+    for slot, text in texts.items():
+        style = getattr(layout, slot)
+        names.update(fonts.usable(style.font, _as_drawn(text, style.case, drawing.language), drawing.language))
+    if drawing.emoji and not all(text.isascii() for text in texts.values()):
+        names.add(fonts.add(drawing.emoji))
     return {
         "art": art_sha256,
         "layout": layout.content,
-        "title": title,
-        "part": part,
+        "title": texts["title"],
+        "part": texts.get("part"),
         "output": output.model_dump(mode="json"),
         "fonts": fonts.digests(tuple(sorted(names))),
         "finaliser": FINALISER_VERSION,
+        **_extras(layout, drawing, texts),
     }
 
 
 def finalise(art: Path, layout: models.Layout, drawing: Drawing, output: models.Output, target: Path) -> Report:
     """Draw `drawing` over the picture in `art`, write it to `target` (a new path) and judge the written file.
 
-    The same input gives the same bytes in every process and thread. Raises PictureError when `art` is no picture,
-    UsageError for an unknown font. A picture that breaks a rule is written all the same: the report says so.
+    The same input gives the same bytes in every process and thread. Raises PictureError when `art`, the logo or the
+    item's picture is no picture, UsageError for an unknown font. A picture that breaks a rule is written all the same:
+    the report says so.
     """
     from thumbforge.imaging import compose, encode, picture, rules
 
-    fonts.require(layout.title.font)
-    if layout.part:
-        fonts.require(layout.part.font)
-    opened = picture.open_rgb(art)
-    drawn, checks = compose.compose(opened, layout, clean.plain(drawing.title), _part(layout, drawing), output)
+    layout = brand.branded(layout, drawing.brand)
+    for style in (layout.title, layout.part, layout.kicker, layout.series):
+        if style:
+            fonts.require(style.font)
+    texts = _texts(layout, drawing)
+    logo = drawing.brand.logo if drawing.brand and layout.logo else None
+    content = compose.Content(
+        **texts,
+        speech=_speech(drawing),
+        logo=picture.open_rgba(logo.path) if logo else None,
+        picture=picture.open_rgba(drawing.picture.path) if drawing.picture and layout.picture else None,
+    )
+    drawn, checks = compose.compose(picture.open_rgb(art), layout, content, output)
     encode.write(drawn, target, output)
     return rules.judge(target, output, checks)
 
 
-def _part(layout: models.Layout, drawing: Drawing) -> str | None:
-    """The part's text as far as it will be seen; None where no badge is drawn."""
-    if layout.part is None or drawing.part is None:
-        return None
-    return clean.plain(drawing.part.replace("\n", " ")) or None
+def _texts(layout: models.Layout, drawing: Drawing) -> dict[str, str]:
+    """The texts as far as they will be seen, by the name of their slot; always a title."""
+    found = {"title": clean.plain(drawing.title)}
+    for slot in ("part", "kicker", "series"):
+        text = getattr(drawing, slot)
+        if text and getattr(layout, slot) and (seen := clean.plain(text.replace("\n", " "))):
+            found[slot] = seen
+    return found
 
 
-def _as_drawn(text: str, case: str) -> str:
-    return text + clean.upper(text) if case == "upper" and not text.isascii() else text
+def _extras(layout: models.Layout, drawing: Drawing, texts: dict[str, str]) -> dict[str, Any]:
+    """Parts that most drawings do not have; what is absent is left out, so it moves no key."""
+    language = "turkic" if clean.turkic(drawing.language) else None
+    logo = drawing.brand.logo.sha256 if drawing.brand and drawing.brand.logo and layout.logo else None
+    own = drawing.picture.sha256 if drawing.picture and layout.picture else None
+    extras = {
+        "kicker": texts.get("kicker"),
+        "series": texts.get("series"),
+        "capitals": language,
+        "logo": logo,
+        "picture": own,
+    }
+    return {name: value for name, value in extras.items() if value is not None}
+
+
+def _speech(drawing: Drawing) -> Speech:
+    from thumbforge.imaging.shape import Speech
+
+    return Speech(drawing.language, fonts.add(drawing.emoji) if drawing.emoji else None)
+
+
+def _as_drawn(text: str, case: str, language: str | None) -> str:
+    if case != "upper" or (text.isascii() and not clean.turkic(language)):
+        return text
+    return text + clean.upper(text, language)

@@ -22,7 +22,13 @@ _LINE_GAP = 0.07
 _EVEN_AT_MOST = 48
 """Places to break up to which lines are balanced; longer texts fill their lines anyway."""
 _HANGING = 0.04
-"""What a one- or two-letter word at a line's end costs, in squared line widths."""
+"""What a one- or two-letter word at a line's end costs in squared line widths."""
+_EVEN_WORTH = 0.88
+"""Share of the size that even lines may cost: the words that then stand first and last may be taller."""
+_BROKEN_PHRASE = 0.3
+"""What a line's end inside a phrase costs, in squared line widths."""
+_PHRASES_WORTH = 0.7
+"""Share of the size that whole phrases may cost."""
 _TRIMMED = frozenset(" ,.;:|(-–—")
 
 
@@ -69,20 +75,35 @@ class Fitted:
 
 
 def fit(setting: Setting, space: Space) -> Fitted | None:
-    """None where there is nothing to draw. At the smallest size something always fits: one cut line at worst."""
-    return _Fit(setting, space).run() if setting.paragraphs else None
+    """None where there is nothing to draw. At the smallest size something always fits: one cut line at worst.
+
+    Japanese is broken between phrases and Korean between words unless that costs more than 30 % of the size.
+    """
+    if not setting.paragraphs:
+        return None
+    if not any(Break.LOOSE in paragraph.breaks for paragraph in setting.paragraphs):
+        return _Fit(setting, space, Break.SOFT).run()
+    kept, loose = _Fit(setting, space, Break.SOFT).whole(), _Fit(setting, space, Break.LOOSE).run()
+    return kept if kept and kept.size >= _PHRASES_WORTH * loose.size else loose
 
 
 class _Fit:
-    def __init__(self, setting: Setting, space: Space) -> None:
-        self.setting, self.space = setting, space
+    """One search; lines end at breaks of kind `least` or better."""
+
+    def __init__(self, setting: Setting, space: Space, least: Break) -> None:
+        self.setting, self.space, self.least = setting, space, least
         self.sums = [tuple(accumulate(p.widths, initial=0.0)) for p in setting.paragraphs]
 
     def run(self) -> Fitted:
+        smallest, _ = self._sizes()
+        return self.whole() or self._at(smallest, cut_words=True) or self._shortened(smallest)
+
+    def whole(self) -> Fitted | None:
+        """The largest size at which the whole text fits without a cut word."""
         smallest, largest = self._sizes()
         best = self._at(smallest, cut_words=False)
         if best is None:
-            return self._at(smallest, cut_words=True) or self._shortened(smallest)
+            return None
         while smallest < largest:
             middle = (smallest + largest + 1) // 2
             found = self._at(middle, cut_words=False)
@@ -151,9 +172,9 @@ class _Fit:
             seen = sums[self._trimmed(paragraph, start, end)] - sums[start]
             if seen > width:
                 break
-            if end == count or paragraph.breaks[end] is Break.SOFT:
+            if end == count or paragraph.breaks[end] >= self.least:
                 soft = end
-            elif paragraph.breaks[end] is Break.CUT and seen + self._hyphen(paragraph, end)[1] <= width:
+            elif paragraph.breaks[end] is not Break.NEVER and seen + self._hyphen(paragraph, end)[1] <= width:
                 hard = end
         if soft:
             return Line(number, start, soft)
@@ -182,14 +203,17 @@ class _Fit:
         for number in range(len(self.setting.paragraphs)):
             own = [line for line in fitted.lines if line.paragraph == number]
             lines += self._even(number, len(own), wide) or own
-        tried = self._stack(fitted.size, lines)
-        return tried if self._fits_height(tried) else fitted
+        for size in range(fitted.size, int(fitted.size * _EVEN_WORTH), -1):
+            tried = self._stack(size, lines)
+            if self._fits_height(tried):
+                return tried
+        return fitted
 
     def _even(self, number: int, count: int, width: float) -> list[Line] | None:
         """Split one paragraph in `count` lines so that the sum of squared widths is least; None where it has too many
         places to break for that (or too few lines to gain by it)."""
         paragraph = self.setting.paragraphs[number]
-        ends = [end for end, kind in enumerate(paragraph.breaks) if kind is Break.SOFT]
+        ends = [end for end, kind in enumerate(paragraph.breaks) if kind >= self.least]
         ends.append(len(paragraph.clusters))
         if count < 2 or len(ends) > _EVEN_AT_MOST:
             return None
@@ -212,8 +236,11 @@ class _Fit:
         if seen > width:
             return None
         short = last - start > 2 and any(is_space(paragraph.clusters[last - back].text) for back in (2, 3))
-        hanging = short and end < len(paragraph.clusters)
-        return seen * seen + (_HANGING * width * width if hanging else 0.0)
+        inside = end < len(paragraph.clusters)
+        cost = _HANGING if inside and short else 0.0
+        if inside and paragraph.breaks[end] is Break.LOOSE:
+            cost = _BROKEN_PHRASE
+        return seen * seen + cost * width * width
 
     def _shortened(self, size: int) -> Fitted:
         """As many lines as fit, the last one cut at a cluster and ended with an ellipsis."""

@@ -17,6 +17,7 @@ from pathlib import Path
 from PIL import Image, ImageCms, ImageOps, ImageStat
 
 from thumbforge.errors import PictureError
+from thumbforge.imaging import kinds
 
 MAX_PIXELS = 50_000_000
 MAX_BYTES = 60_000_000
@@ -58,8 +59,6 @@ _DAMAGE = (
 _BOMB = (Image.DecompressionBombError, Image.DecompressionBombWarning)
 # Our own limit is checked right after the header; Pillow's warning would only be noise on stderr.
 warnings.filterwarnings("ignore", category=Image.DecompressionBombWarning)
-
-_SAVE_AS = "save it as PNG or JPEG and use that file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +128,17 @@ def open_rgb(source: Path | bytes) -> Image.Image:
     return _to_rgb(_decode(data))
 
 
+def open_rgba(path: Path) -> Image.Image:
+    """Upright RGBA pixels in sRGB, first frame: a logo or a cut-out. Raises PictureError as `inspect` does."""
+    try:
+        image = _decode(path.read_bytes())
+    except OSError as error:
+        raise PictureError(f"cannot read {path.name}: {error.strerror or error}") from error
+    upright, clear = _upright(image)
+    upright.putalpha(clear or 255)
+    return upright
+
+
 def probe(path: Path) -> Probe:
     """Decode a finished file in full (JPEG at 1/8 size, which still reads every byte) and say what it is."""
     try:
@@ -175,64 +185,8 @@ def _too_large(what: str) -> PictureError:
 
 
 def _no_picture(data: bytes) -> PictureError:
-    kind, hint = _kind(data)
+    kind, hint = kinds.kind(data)
     return PictureError(f"not a picture we can use: {kind}", hint=hint)
-
-
-_MAGIC = (
-    (b"\xff\xd8\xff", "a damaged JPEG picture"),
-    (b"\x89PNG\r\n\x1a\n", "a damaged PNG picture"),
-    (b"GIF8", "a damaged GIF picture"),
-    (b"BM", "a damaged BMP picture"),
-    (b"II*\x00", "a TIFF picture"),
-    (b"MM\x00*", "a TIFF picture"),
-    (b"%PDF", "a PDF document"),
-    (b"8BPS", "a Photoshop file"),
-    (b"PK\x03\x04", "a ZIP archive"),
-    (b"\x1f\x8b", "gzip data"),
-    (b"\x1aE\xdf\xa3", "a Matroska or WebM video"),
-)
-
-
-def _kind(data: bytes) -> tuple[str, str]:
-    """What bytes that are no picture look like, and what to do."""
-    if not data:
-        return "empty (0 bytes)", "get the file again"
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "a damaged WEBP picture", "get the file again; it is cut or changed"
-    if data[4:8] == b"ftyp":
-        return _brand(data[8:12])
-    for magic, name in _MAGIC:
-        if data.startswith(magic):
-            damaged = "damaged" in name
-            return name, "get the file again; it is cut or changed" if damaged else _SAVE_AS
-    return _text_kind(data)
-
-
-def _brand(brand: bytes) -> tuple[str, str]:
-    if brand in (b"avif", b"avis"):
-        return "an AVIF picture that is damaged or that this Pillow cannot read", _SAVE_AS
-    if brand in (b"heic", b"heix", b"hevc", b"heim", b"heis", b"mif1", b"msf1"):
-        return "a HEIC picture, which needs a plug-in", _SAVE_AS
-    return "an MP4 or QuickTime file", "take a still from it and use that"
-
-
-def _text_kind(data: bytes) -> tuple[str, str]:
-    head = data[:2048].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if b"<svg" in head:
-        return "an SVG drawing; vector files are not supported", _SAVE_AS
-    if head.startswith((b"<!doctype html", b"<html")) or b"<body" in head:
-        return "an HTML page", "the address or service answered with a page instead of a picture"
-    if head.startswith(b"<"):
-        return "XML", "the address or service answered with XML instead of a picture"
-    if head[:1] in (b"{", b"["):
-        return "JSON", "the service answered with a message instead of a picture"
-    for magic, name in ((b"\x89PNG\r\n\x1a\n", "PNG"), (b"\xff\xd8\xff", "JPEG")):
-        if (at := data[:65536].find(magic)) > 0:
-            return f"{at} bytes of something else before a {name} picture", "write the picture alone, without log lines"
-    if b"\x00" in data[:512] or any(byte < 9 for byte in data[:512]):
-        return "unknown binary data", _SAVE_AS
-    return "text", "the service or command answered with text instead of a picture"
 
 
 def _info(image: Image.Image) -> PictureInfo:
@@ -263,6 +217,16 @@ _TURNS = {
 
 
 def _to_rgb(image: Image.Image) -> Image.Image:
+    upright, clear = _upright(image)
+    if clear is None or clear.getextrema() == (255, 255):
+        return upright
+    ground = Image.new("RGB", upright.size, BACKDROP)
+    ground.paste(upright, (0, 0), clear)
+    return ground
+
+
+def _upright(image: Image.Image) -> tuple[Image.Image, Image.Image | None]:
+    """RGB in sRGB without metadata, and the mask of what is not clear, both upright."""
     profile = image.info.get("icc_profile")
     orientation = _orientation(image)
     clear = image.getchannel("A") if image.mode in ("RGBA", "LA") else None
@@ -270,14 +234,11 @@ def _to_rgb(image: Image.Image) -> Image.Image:
         image = image.convert("RGBA")
         clear = image.getchannel("A")
     upright = _in_srgb(_eight_bit(image), profile)
-    if clear and clear.getextrema() != (255, 255):
-        ground = Image.new("RGB", upright.size, BACKDROP)
-        ground.paste(upright, (0, 0), clear)
-        upright = ground
     if orientation > 1:
         upright = upright.transpose(_TURNS[orientation])
+        clear = clear and clear.transpose(_TURNS[orientation])
     upright.info = {}  # comments, prompts and profiles stay behind
-    return upright
+    return upright, clear
 
 
 def _eight_bit(image: Image.Image) -> Image.Image:

@@ -1,7 +1,8 @@
 """What a finished thumbnail must be, and the report that says whether it is.
 
 Rules about the file are judged on the written file, opened again. Numbers: width and shape from YouTube's help page on
-thumbnails (answer 72431); 2,097,152 bytes is the larger reading of its 2 MB; 4.5 and 3 are WCAG 2.2's contrasts.
+thumbnails (answer 72431); 2,097,152 bytes is the larger reading of its 2 MB; 4.5 and 3 are WCAG 2.2's contrasts. Text
+is also judged at 168x94, the size of the column beside a video.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from thumbforge import models
+from thumbforge.imaging import zones
 
 Level = Literal["error", "warning"]
 
@@ -18,9 +20,9 @@ TWO_MEGABYTES = 2_097_152
 MIN_WIDTH = 1280
 MIN_CAPITAL = 46
 """Pixels of a 1280x720 picture; shown 168 wide this is 6 pixels, the smallest that was readable when looked at."""
-DURATION_MARK = (960, 560, 1280, 720)
-PROGRESS_BAR = (0, 688, 1280, 720)
-"""What YouTube draws over a thumbnail, in pixels of 1280x720: left, top, right, bottom."""
+MIN_DENSE = 54
+"""Beside letters of many strokes, such as Han, Devanagari and Thai: Han letters are then 61 pixels high, shown 8."""
+_SHORTEN = "set a shorter `text` for this item"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +72,25 @@ class Report:
         }
 
 
-def contrast(rule: str, ratio: float, scrim: float) -> Check:
-    """Under 3 an error, under 4.5 a warning."""
-    level: Level = "error" if ratio < 3 or ratio >= 4.5 else "warning"
-    return Check(rule, level, ratio >= 4.5, f"{ratio:.2f} to 1, 4.5 wanted, scrim {scrim:.2f}")
+def contrast(rule: str, ratio: float, small: float | None, ground: str) -> Check:
+    """Under 3 an error, under 4.5 a warning; `small` is the contrast at 168x94, of which 3 is wanted (None for a text
+    that need not be read there). `ground` says what was laid under the letters."""
+    ok = ratio >= 4.5 and (small is None or small >= 3)
+    level: Level = "error" if ratio < 3 or ok else "warning"
+    seen = "" if small is None else f" {small:.2f} at 168x94, 3 wanted;"
+    return Check(rule, level, ok, f"{ratio:.2f} to 1 at its worst place, 4.5 wanted;{seen} {ground}")
 
 
-def capital_height(pixels: float) -> Check:
-    """`pixels` of a 1280x720 picture."""
-    detail = f"capitals are {pixels:.0f} px of 720 high, {MIN_CAPITAL} wanted"
-    return Check("text.height", "warning", pixels >= MIN_CAPITAL, detail)
+def height(rule: str, pixels: float, *, dense: bool) -> Check:
+    """`pixels` of a 1280x720 picture; `dense`: beside letters of many strokes."""
+    wanted = MIN_DENSE if dense else MIN_CAPITAL
+    ok = pixels >= wanted
+    figures = f"capitals are {pixels:.0f} px of 720 high, {wanted} wanted; {pixels * 94 / 720:.1f} px at 168x94"
+    return Check(rule, "warning", ok, figures if ok or rule != "text.height" else f"{figures}: {_SHORTEN}")
 
 
 def truncated(cut: str) -> Check:
-    detail = f"left out: {_one_line(cut)!r}" if cut else "whole text drawn"
+    detail = f"left out: {_one_line(cut)!r}: {_SHORTEN}" if cut else "whole text drawn"
     return Check("text.truncated", "warning", not cut, detail)
 
 
@@ -97,8 +104,7 @@ def glyphs(missing: tuple[str, ...]) -> Check:
 
 def overlay(boxes: list[tuple[int, int, int, int]]) -> Check:
     """Ink boxes in pixels of 1280x720 that should keep clear of YouTube's own marks."""
-    names = {"duration mark": DURATION_MARK, "progress bar": PROGRESS_BAR}
-    hit = [name for name, zone in names.items() if any(_meet(box, zone) for box in boxes)]
+    hit = dict.fromkeys(name for box in boxes for name in zones.covered(box))
     detail = f"text under the {' and the '.join(hit)}" if hit else "text keeps clear of YouTube's marks"
     return Check("text.overlay", "warning", not hit, detail)
 
@@ -123,10 +129,6 @@ def judge(target: Path, output: models.Output, drawn: tuple[Check, ...]) -> Repo
         ),
     )
     return Report((*checks, *drawn), found.width, found.height, size, found.media_type)
-
-
-def _meet(one: tuple[int, int, int, int], other: tuple[int, int, int, int]) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _one_line(text: str, most: int = 160) -> str:

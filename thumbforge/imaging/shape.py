@@ -83,11 +83,28 @@ class Setting:
         return bool(self.paragraphs) and self.paragraphs[0].base == 1
 
 
-def prepare(text: clean.Text, asked: str) -> Setting:
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """What decides fonts and line ends beside the letters: the playlist's language (BCP 47), and a colour emoji font
+    that was added to `fonts`."""
+
+    language: str | None = None
+    emoji: str | None = None
+
+
+PLAIN = Speech()
+
+
+def prepare(text: clean.Text, asked: str, speech: Speech = PLAIN) -> Setting:
     """Set `text` in the font `asked` (UsageError when a layout may not use it)."""
     fonts.require(asked)
     display = _display_face(text.chars, asked)
-    chain = tuple(dict.fromkeys((display, asked, *fonts.DISPLAY)))
+    emoji = (speech.emoji,) if speech.emoji else ()
+    chain = _Chain(
+        latin=tuple(dict.fromkeys((display, asked, *fonts.DISPLAY))),
+        emoji=(*emoji, fonts.EMOJI),
+        region=fonts.region(text.chars, speech.language),
+    )
     missing: list[str] = []
     paragraphs: list[Paragraph] = []
     place = 0
@@ -95,7 +112,7 @@ def prepare(text: clean.Text, asked: str) -> Setting:
         clusters = _settle(line, text.accent[place : place + len(line)], chain, missing)
         place += len(line) + 1
         if clusters:
-            paragraphs.append(_paragraph(clusters, asked))
+            paragraphs.append(_paragraph(clusters, asked, chain.region))
     return Setting(asked, display, tuple(paragraphs), tuple(dict.fromkeys(missing)))
 
 
@@ -142,7 +159,16 @@ def _display_face(text: str, asked: str) -> str:
     return max(order, key=lambda name: (len(letters & fonts.face(name).coverage), -order.index(name)))
 
 
-def _settle(line: str, accents: Sequence[bool], chain: tuple[str, ...], missing: list[str]) -> list[Cluster]:
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """Where fonts are looked for: the faces of the title, those of emoji, and the region of Han letters."""
+
+    latin: tuple[str, ...]
+    emoji: tuple[str, ...]
+    region: str
+
+
+def _settle(line: str, accents: Sequence[bool], chain: _Chain, missing: list[str]) -> list[Cluster]:
     """Give each cluster a font; one that none has is tried in its compatibility form, then left out."""
     clusters: list[Cluster] = []
     for found in scripts.CLUSTER.finditer(line):
@@ -168,20 +194,20 @@ def _tidy(clusters: list[Cluster]) -> list[Cluster]:
     return kept
 
 
-def _font_for(cluster: str, chain: tuple[str, ...]) -> str | None:
+def _font_for(cluster: str, chain: _Chain) -> str | None:
     if scripts.UNDRAWABLE.search(cluster):
         return None
     needed = {ord(char) for char in cluster if not scripts.IGNORABLE.match(char)}
-    offered = [name for char in cluster for name in fonts.fallbacks(char)]
-    order = [*chain, *offered]
+    offered = [name for char in cluster for name in fonts.fallbacks(char, chain.region)]
+    order = [*chain.latin, *offered]
     if scripts.EMOJI.match(cluster):
-        order = [fonts.EMOJI, *order]
+        order = [*chain.emoji, *order]
     elif cluster[0] not in " \u200b" and offered and not cluster[0].isascii():
-        order = [*chain[:1], *offered, *chain[1:]]
+        order = [*chain.latin[:1], *offered, *chain.latin[1:]]
     return next((name for name in dict.fromkeys(order) if needed <= fonts.face(name).coverage), None)
 
 
-def _paragraph(clusters: list[Cluster], asked: str) -> Paragraph:
+def _paragraph(clusters: list[Cluster], asked: str, region: str) -> Paragraph:
     texts = [cluster.text for cluster in clusters]
     base, by_char = bidi.levels("".join(texts))
     levels, place = [], 0
@@ -198,7 +224,7 @@ def _paragraph(clusters: list[Cluster], asked: str) -> Paragraph:
             ink = glyph_ink(run.font, glyph.gid)
             tops[first + owner] = max(tops[first + owner], glyph.y + ink.top * run.scale)
             bottoms[first + owner] = max(bottoms[first + owner], -glyph.y + ink.bottom * run.scale)
-    ends = breaks.opportunities(texts)
+    ends = breaks.opportunities(texts, region)
     return Paragraph(tuple(clusters), tuple(levels), base, tuple(widths), tuple(tops), tuple(bottoms), tuple(ends))
 
 
@@ -232,7 +258,7 @@ class _Run:
 
 def font_scale(name: str, asked: str) -> float:
     """What a font is enlarged by so that its capitals are as tall as those of the asked font."""
-    return min(fonts.FONTS[asked].cap / fonts.FONTS[name].cap, _GROW_AT_MOST)
+    return min(fonts.cap(asked) / fonts.cap(name), _GROW_AT_MOST)
 
 
 def _shape_run(clusters: Sequence[Cluster], level: int, asked: str) -> tuple[_Run, list[float]]:

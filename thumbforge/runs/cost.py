@@ -45,6 +45,15 @@ def price_of(profile: Profile) -> Decimal:
     return Decimal(profile.price.amount) if profile.price else Decimal(0)
 
 
+def estimate(profile: Profile, calls: int) -> str:
+    """`12 provider calls, about 0.48 USD`; without a price, only the calls."""
+    told = f"{calls} provider call{'s' * (calls != 1)}"
+    if profile.price is None or not calls:
+        return told
+    dated = f" (price of {profile.price.as_of})" if profile.price.as_of else ""
+    return f"{told}, about {price_of(profile) * calls} {profile.price.currency}{dated}"
+
+
 def check_max_cost(profile: Profile, calls: int, max_cost: Decimal | None) -> None:
     """Raises LimitReached where so many calls would cost more, UsageError where nobody knows what one costs."""
     if max_cost is None or not calls:

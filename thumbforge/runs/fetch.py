@@ -74,7 +74,7 @@ def target_of(request: FetchRequest, cwd: Path, environ: Mapping[str, str] = os.
     """Raises UsageError for a word that names nothing, or where no source can be used; NotFound for a file."""
     asked = request.source
     if asked not in (None, *get_args(Source)):
-        raise UsageError(f"--source {asked}: expected api, ytdlp or file")
+        raise UsageError(f"--source {asked}: expected api, ytdlp or file", hint="thumbforge help fetch")
     path = cwd / request.word
     if asked == "file" or (asked is None and _is_file(path)):
         if not _is_file(path):

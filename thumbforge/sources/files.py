@@ -1,4 +1,4 @@
-"""Playlists from files: what `yt-dlp -J` printed, and CSV.
+"""Playlists from files: what `yt-dlp -J` printed, answers of the YouTube Data API, and CSV.
 
 Parts: entries of yt-dlp are numbered 1..n in the order of the list after what cannot be watched has been left out
 (`playlist_index` is absent in flat lists and counts hidden videos, so it is not used). A CSV says its own parts in the
@@ -12,9 +12,7 @@ import csv
 import io
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +20,11 @@ from pydantic import ValidationError
 
 from thumbforge.errors import Problem, SourceError, SpecError
 from thumbforge.models import Item, Playlist, PlaylistHead
+from thumbforge.sources.api_pages import from_pages, is_page
+from thumbforge.sources.fetched import MAX_ENTRIES, FetchedPlaylist, Skipped, nothing_left, playlist_id, whole
 from thumbforge.sources.links import video_in
 
 MAX_BYTES = 50_000_000
-MAX_ENTRIES = 100_000
 MAX_SECONDS = 30 * 24 * 3600
 """Longer durations are taken for noise, as are negative ones; the longest YouTube streams run for days."""
 
@@ -37,31 +36,14 @@ _CSV_ALIASES = {"video_id": "video", "id": "video", "url": "video"}
 _LIST_LEVELS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """An entry that is no item. `place` counts from 1 in the list as it was given."""
-
-    place: int
-    video: str | None
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class FetchedPlaylist:
-    """A playlist as a source gave it, and what to tell the user about it."""
-
-    playlist: Playlist
-    skipped: tuple[Skipped, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-
 def read_playlist_file(path: Path) -> Playlist:
-    """The playlist in a `yt-dlp -J` JSON or a CSV; errors as `read_file`."""
+    """The playlist in a file; errors as `read_file`."""
     return read_file(path).playlist
 
 
 def read_file(path: Path) -> FetchedPlaylist:
-    """The playlist in a file of at most 50 MB, with what was left out.
+    """The playlist in a file of at most 50 MB, with what was left out: yt-dlp's JSON, answers of the YouTube Data API
+    (one, or a list of them), or CSV.
 
     Raises SourceError where the file is something else, is cut short, or has nothing to show, and SpecError naming
     every wrong row of a CSV.
@@ -71,7 +53,11 @@ def read_file(path: Path) -> FetchedPlaylist:
         raise SourceError(f"{path.name} is a web page or XML, not a playlist", hint=HINT)
     if path.suffix.lower() in (".csv", ".tsv"):
         return _from_csv(text, path)
-    return from_ytdlp(_json(text, path.name), path.stem)
+    document = _json(text, path.name)
+    pages = document if isinstance(document, list) else [document]
+    if pages and all(map(is_page, pages)):
+        return from_pages(pages, path.stem)
+    return from_ytdlp(document, path.stem)
 
 
 def from_ytdlp(document: Any, name: str) -> FetchedPlaylist:
@@ -84,9 +70,7 @@ def from_ytdlp(document: Any, name: str) -> FetchedPlaylist:
         printed_null = document is None
         reason = "holds only `null`: yt-dlp failed" if printed_null else "is JSON, but not what `yt-dlp -J` prints"
         raise SourceError(f"{name} {reason}", hint=HINT)
-    if str(document.get("kind", "")).startswith("youtube#"):
-        raise SourceError(f"{name} is an answer of the YouTube Data API, not of yt-dlp", hint=HINT)
-    if str(document.get("id", "")).startswith("RD"):
+    if "entries" in document and str(document.get("id", "")).startswith("RD"):
         hint = "name a playlist that its owner made"
         raise SourceError(f"{name} is a mix: YouTube makes it anew for every viewer", hint=hint)
     entries = list(_entries(document, name))
@@ -102,19 +86,17 @@ def from_ytdlp(document: Any, name: str) -> FetchedPlaylist:
     count = document.get("playlist_count")
     expected = count if isinstance(count, int) else 0
     if not items:
-        raise SourceError(
-            _nothing(name, expected, skipped), hint="look at the playlist in a browser, then fetch it anew"
-        )
-    if expected > len(entries):
+        raise nothing_left(name, expected, skipped)
+    missing = max(0, expected - len(entries))
+    if missing:
         warnings.append(f"{name} says it has {expected} videos but lists {len(entries)}: fetch it anew")
-    playlist = Playlist(playlist=_head(document, name), items=tuple(items))
-    return FetchedPlaylist(playlist, tuple(skipped), tuple(warnings))
-
-
-def playlist_id(name: str) -> str:
-    """An id for a list that has none, made from a file's name."""
-    word = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:64]
-    return word if len(word) > 1 else f"list-{word}" if word else "list"
+    return FetchedPlaylist(
+        Playlist(playlist=_head(document, name), items=tuple(items)),
+        tuple(skipped),
+        tuple(warnings),
+        missing=missing,
+        single="entries" not in document,
+    )
 
 
 def _text(path: Path) -> str:
@@ -192,7 +174,7 @@ def _item(entry: Any, place: int, part: int, warnings: list[str]) -> Item | Skip
         warnings.append(f"entry {place} ({video}) has no title; it is named by its id")
         title = video
     try:
-        return Item.model_validate({"video": video, "title": _whole(title), "part": part, "duration": duration})
+        return Item.model_validate({"video": video, "title": whole(title), "part": part, "duration": duration})
     except ValidationError as error:
         return Skipped(place, video, f"{error.errors()[0]['loc'][0]}: {error.errors()[0]['msg']}")
 
@@ -203,15 +185,10 @@ def _seconds(value: Any) -> float | None:
     return value if 0 <= value <= MAX_SECONDS else None
 
 
-def _whole(text: str) -> str:
-    """JSON can hold half an emoji (a lone surrogate), which no file or font can."""
-    return re.sub("[\ud800-\udfff]", "\ufffd", text)
-
-
 def _head(document: dict[str, Any], name: str) -> PlaylistHead:
     def said(*fields: str) -> str:
         texts = (document.get(field) for field in fields)
-        return _whole(next((text for text in texts if isinstance(text, str) and text), ""))
+        return whole(next((text for text in texts if isinstance(text, str) and text), ""))
 
     return PlaylistHead(
         id=playlist_id(said("id") or name),
@@ -219,13 +196,6 @@ def _head(document: dict[str, Any], name: str) -> PlaylistHead:
         channel=said("channel", "uploader"),
         url=said("webpage_url", "original_url"),
     )
-
-
-def _nothing(name: str, expected: int, skipped: list[Skipped]) -> str:
-    if skipped:
-        reasons = Counter(entry.reason for entry in skipped).most_common(3)
-        return f"{name}: nothing is left of {len(skipped)} entries ({'; '.join(f'{n} x {why}' for why, n in reasons)})"
-    return f"{name} says it has {expected} videos but lists none" if expected else f"{name} is an empty playlist"
 
 
 def _from_csv(text: str, path: Path) -> FetchedPlaylist:
@@ -244,12 +214,18 @@ def _from_csv(text: str, path: Path) -> FetchedPlaylist:
         raise SpecError(problems, hint=_CSV_HINT)
     if not items:
         raise SourceError(f"{path.name} has a header but no rows", hint=_CSV_HINT)
-    return FetchedPlaylist(Playlist(playlist=PlaylistHead(id=playlist_id(path.stem), title=path.stem), items=items))
+    playlist = Playlist(playlist=PlaylistHead(id=playlist_id(path.stem), title=path.stem), items=items)
+    return FetchedPlaylist(playlist, has_parts="part" in _names(rows[0][1]))
+
+
+def _names(header: list[str]) -> list[str]:
+    words = (name.strip().lower() for name in header)
+    return [_CSV_ALIASES.get(word, word) for word in words]
 
 
 def _rows(rows: list[tuple[int, list[str]]], file: str, problems: list[Problem]) -> Iterator[Item]:
     line, header = rows[0]
-    names = [_CSV_ALIASES.get(name.strip().lower(), name.strip().lower()) for name in header]
+    names = _names(header)
     absent = [name for name in ("title", "video") if name not in names]
     if absent:
         problems.append(Problem(file, line, "", f"the first line names no column {' and no column '.join(absent)}"))

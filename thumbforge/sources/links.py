@@ -8,18 +8,30 @@ from urllib.parse import parse_qs, urlsplit
 
 from thumbforge.errors import UsageError
 
-_HOSTS = re.compile(r"(?:(?:www|m|music|gaming)\.)?youtube\.com|(?:www\.)?youtube-nocookie\.com|(?:www\.)?youtu\.be")
+_HOSTS = re.compile(
+    r"(?:(?:www|m|music|gaming|consent)\.)?youtube\.com|(?:www\.)?youtube-nocookie\.com|(?:www\.)?youtubekids\.com"
+    r"|(?:www\.)?youtu\.be"
+)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _VIDEO = re.compile(r"[A-Za-z0-9_-]{11}")
 _LIST = re.compile(r"[A-Za-z0-9_-]{2,64}")
-_BARE_LIST = re.compile(r"(?:PL|UU|FL|OL|RD)[A-Za-z0-9_-]{10,62}|WL|LL")
+_BARE_LIST = re.compile(r"(?:PL|UU|FL|OL|RD|EC|TL|PU|UL)[A-Za-z0-9_-]{10,62}|WL|LL|LM|HL|RDMM")
+_CHANNEL = re.compile(r"UC[A-Za-z0-9_-]{22}")
+_HANDLE = re.compile(r"@[\w.·-]{1,60}")
+_NAME = re.compile(r"[\w.-]{1,60}")
 _VIDEO_FOLDERS = frozenset(("embed", "shorts", "live", "v", "e"))
+_NO_VIDEOS = frozenset(("videoseries", "live_stream"))  # eleven letters, as an id has
+_WRAPPERS = {"attribution_link": "u", "m": "continue", "ml": "continue", "oembed": "url"}
 _PLAYLIST_HINT = "open a public or unlisted playlist and copy its address (…/playlist?list=PL…)"
+_OWNERS_ONLY = {"WL": "Watch later", "LL": "Liked videos", "LM": "Liked music", "HL": "History"}
 
 
 @dataclass(frozen=True, slots=True)
 class PlaylistLink:
+    """`video` is the one that the same address names, "" where it names none."""
+
     id: str
+    video: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +39,26 @@ class VideoLink:
     id: str
 
 
+@dataclass(frozen=True, slots=True)
+class ChannelLink:
+    """A channel by name: `@handle`, or the plain word of an old `/user/` address. Its uploads need a look-up."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    video: str = ""
+    playlist: str = ""
+    channel: str = ""
+
+
 def parse_link(text: str) -> PlaylistLink | VideoLink | None:
     """The playlist or video that a YouTube address names, or the playlist of a bare id (PL…, UU…, FL…, OL…).
 
-    An address with both takes the playlist. None for anything else, other hosts included. Raises UsageError for lists
-    that nobody can read (mixes, "Watch later", "Liked videos") and for YouTube addresses of neither kind.
+    An address with both takes the playlist, that of a channel its uploads. None for anything else, other hosts
+    included. Raises UsageError for lists that nobody can read (mixes, "Watch later", "Liked videos") and for YouTube
+    addresses of neither kind.
     """
     word = text.strip()
     if _BARE_LIST.fullmatch(word):
@@ -39,50 +66,88 @@ def parse_link(text: str) -> PlaylistLink | VideoLink | None:
     named = _named(word)
     if named is None:
         return None
-    video, playlist = named
-    if playlist:
-        return PlaylistLink(_readable(playlist))
-    if _VIDEO.fullmatch(video):
-        return VideoLink(video)
+    if named.playlist:
+        return PlaylistLink(_readable(named.playlist), named.video if _VIDEO.fullmatch(named.video) else "")
+    if _VIDEO.fullmatch(named.video):
+        return VideoLink(named.video)
+    if _CHANNEL.fullmatch(named.channel):
+        return PlaylistLink(_uploads(named.channel))
     raise UsageError(f"{_short(word)} names no playlist and no video", hint=_PLAYLIST_HINT)
+
+
+def parse_target(text: str) -> PlaylistLink | VideoLink | ChannelLink:
+    """What is to be fetched: as `parse_link`, and bare ids of videos and channels, `@handle`, addresses of handles.
+
+    Raises UsageError for everything else.
+    """
+    word = text.strip()
+    if _CHANNEL.fullmatch(word):
+        return PlaylistLink(_uploads(word))
+    if _VIDEO.fullmatch(word):
+        return VideoLink(word)
+    if _HANDLE.fullmatch(word):
+        return ChannelLink(word)
+    named = _named(word)
+    if named and not (named.playlist or named.video) and named.channel and not _CHANNEL.fullmatch(named.channel):
+        return ChannelLink(named.channel)
+    if link := parse_link(word):
+        return link
+    raise UsageError(f"{_short(word)!r} is no file, no YouTube address and no id", hint=_PLAYLIST_HINT)
 
 
 def video_in(text: str) -> str | None:
     """The video id in a bare id or a YouTube address, whatever list the address is from."""
     word = text.strip()
-    named = (word, "") if _VIDEO.fullmatch(word) else _named(word)
-    return named[0] if named and _VIDEO.fullmatch(named[0]) else None
+    named = _Named(video=word) if _VIDEO.fullmatch(word) else _named(word)
+    return named.video if named and _VIDEO.fullmatch(named.video) else None
 
 
-def _named(word: str) -> tuple[str, str] | None:
-    """Video and list as written in a YouTube address, "" where absent; None where it is no such address."""
+def _named(word: str, wrapped: int = 0) -> _Named | None:
+    """What is written in a YouTube address; None where it is no such address."""
     address = word.replace("\\", "")  # shells paste \? and \=
     try:
         url = urlsplit(address if _SCHEME.match(address) else f"https://{address}")
+        host = (url.hostname or "").lower()
     except ValueError:
         return None
-    if url.scheme.lower() not in ("http", "https") or not _HOSTS.fullmatch((url.hostname or "").lower()):
+    if url.scheme.lower() not in ("http", "https") or "@" in url.netloc or not _HOSTS.fullmatch(host):
         return None
     query = parse_qs(url.query)
-    playlist = query.get("list", [""])[0]
-    video = query.get("v", [""])[0]
     folders = [part for part in url.path.split("/") if part]
-    if folders and url.hostname and url.hostname.lower().endswith("youtu.be"):
+    inner = query.get(_WRAPPERS.get(folders[0], ""), [""])[0] if folders else ""
+    if inner and wrapped < 3:
+        return _named(f"https://www.youtube.com{inner}" if inner.startswith("/") else inner, wrapped + 1)
+    video, playlist = query.get("v", [""])[0], query.get("list", [""])[0]
+    if folders and host.endswith("youtu.be"):
         video = folders[0]
-    if len(folders) > 1 and folders[0] in _VIDEO_FOLDERS and folders[1] != "videoseries":
+    if len(folders) > 1 and folders[0] in _VIDEO_FOLDERS and folders[1] not in _NO_VIDEOS:
         video = folders[1]
     if len(folders) > 1 and folders[0] == "browse" and folders[1].startswith("VL"):
         playlist = folders[1].removeprefix("VL")
-    return video, playlist
+    return _Named(video, playlist, _channel(folders))
+
+
+def _channel(folders: list[str]) -> str:
+    if folders and _HANDLE.fullmatch(folders[0]):
+        return folders[0]
+    if len(folders) > 1 and folders[0] == "channel":
+        return folders[1]
+    if len(folders) > 1 and folders[0] == "user" and _NAME.fullmatch(folders[1]):
+        return folders[1]
+    return ""
+
+
+def _uploads(channel: str) -> str:
+    """The list of all that a channel has uploaded has the channel's id with UU for UC."""
+    return f"UU{channel[2:]}"
 
 
 def _readable(playlist: str) -> str:
     if not _LIST.fullmatch(playlist):
         raise UsageError(f"{_short(playlist)} is no playlist id", hint=_PLAYLIST_HINT)
-    if playlist.startswith("RD"):
+    if playlist.startswith(("RD", "UL")):
         raise UsageError(f"{_short(playlist)} is a mix: YouTube makes it anew for every viewer", hint=_PLAYLIST_HINT)
-    if playlist in ("WL", "LL"):
-        name = "Watch later" if playlist == "WL" else "Liked videos"
+    if name := _OWNERS_ONLY.get(playlist):
         raise UsageError(f'{playlist} is "{name}", which only its owner can read', hint=_PLAYLIST_HINT)
     return playlist
 

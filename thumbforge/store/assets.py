@@ -122,13 +122,22 @@ class AssetStore:
 
     @contextmanager
     def scratch_directory(self, attempt_id: str) -> Iterator[Path]:
-        """A private directory for one provider call; what is in it goes when the call is over."""
+        """A private directory for one provider call. When it is over, what a program said (`*.txt` and `*.log`) is
+        kept under logs/attempts/, the rest goes."""
         path = self._staging / f"call-{attempt_id}"
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
             yield path
         finally:
+            with contextlib.suppress(OSError):
+                self._keep_said(path, self.home / "logs" / "attempts" / attempt_id)
             shutil.rmtree(path, ignore_errors=True)
+
+    @staticmethod
+    def _keep_said(scratch: Path, to: Path) -> None:
+        for said in (path for path in scratch.iterdir() if path.suffix in {".txt", ".log"} and path.stat().st_size):
+            to.mkdir(parents=True, exist_ok=True, mode=0o700)
+            said.replace(to / said.name)
 
     def stage(self, attempt_id: str, data: bytes, header: Mapping[str, Any]) -> None:
         """Keep what a provider answered before anything else is done with it: a JSON line, then the bytes."""

@@ -1,0 +1,90 @@
+"""A channel's brand over any template: colours, fonts and a logo, read once for a series."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from thumbforge import models
+from thumbforge.imaging import fonts
+from thumbforge.imaging.colour import from_hex, luminance
+from thumbforge.imaging.userfiles import FontFile, PictureFile, font_file, picture_file
+
+_MIDDLE = 0.18
+"""Luminance on which black and white have the same contrast."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A brand block with its files found. Fonts are names that `fonts` knows, or files."""
+
+    colors: models.BrandColors
+    title_font: str | FontFile | None = None
+    label_font: str | FontFile | None = None
+    logo: PictureFile | None = None
+
+
+def identity(brand: models.Brand, root: Path) -> Identity:
+    """Find the brand's files; paths count from `root`. Raises UsageError for a file that cannot be read, or a font
+    that is neither a file nor a name that a layout may use."""
+    return Identity(
+        colors=brand.colors,
+        title_font=_font(brand.fonts.title, root),
+        label_font=_font(brand.fonts.label, root),
+        logo=picture_file(root / brand.logo) if brand.logo else None,
+    )
+
+
+def branded(layout: models.Layout, found: Identity | None) -> models.Layout:
+    """The layout in the brand's colours and fonts."""
+    return _laid_over(layout, found) if found else layout
+
+
+@lru_cache(maxsize=64)
+def _laid_over(layout: models.Layout, found: Identity) -> models.Layout:
+    colors = found.colors
+    title = _known(found.title_font)
+    label = _known(found.label_font)
+    plain = {"color": colors.label, "font": label}
+    changes: dict[str, Any] = {
+        "title": _over(layout.title, color=colors.title, accent=colors.accent, stroke_color=colors.outline, font=title),
+        "part": layout.part and _over(layout.part, font=label, **_badge(layout.part, colors)),
+        "kicker": layout.kicker and _over(layout.kicker, **plain),
+        "series": layout.series and _over(layout.series, **plain),
+        "panels": tuple(_over(panel, color=colors.panel) for panel in layout.panels),
+        "scrims": tuple(_over(scrim, color=colors.scrim) for scrim in layout.scrims),
+    }
+    # Not model_copy: it would take the layout's cached content along, and with it the old key.
+    return models.Layout(**{name: getattr(layout, name) for name in models.Layout.model_fields} | changes)
+
+
+def _badge(style: models.PartStyle, colors: models.BrandColors) -> dict[str, Any]:
+    """A badge without a plate has no plate's colours: its text is a label."""
+    if style.fill is None:
+        return {"color": colors.label}
+    return {"fill": colors.badge, "color": colors.badge_text or _readable_on(colors.badge)}
+
+
+def _readable_on(badge: str | None) -> str | None:
+    """Black or white, whichever stands out from the badge; an accent of the picture keeps the template's colour."""
+    if badge is None or not badge.startswith("#"):
+        return None
+    return "#101014" if luminance(from_hex(badge)) > _MIDDLE else "#FFFFFF"
+
+
+def _over(model: Any, **changes: Any) -> Any:
+    return model.model_copy(update={name: value for name, value in changes.items() if value is not None})
+
+
+def _font(name: str | None, root: Path) -> str | FontFile | None:
+    if name is None or name in fonts.DISPLAY:
+        return name
+    if "/" not in name and "." not in name:
+        fonts.require(name)
+    return font_file(root / name)
+
+
+def _known(font: str | FontFile | None) -> str | None:
+    return fonts.add(font) if isinstance(font, FontFile) else font

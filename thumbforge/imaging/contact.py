@@ -1,0 +1,83 @@
+"""The contact sheet: every thumbnail of a series in one PNG, at 336x189 and, beside it, at 168x94."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PIL import Image, ImageDraw
+
+from thumbforge import models
+from thumbforge.errors import PictureError
+from thumbforge.imaging import clean, colour, lettering, picture, shape
+from thumbforge.imaging.contrast import TINY
+
+if TYPE_CHECKING:
+    from thumbforge.imaging.sheet import Sheet, SheetItem
+
+COLUMNS = 3
+MOST = 600
+"""Items shown; a sheet of more would be taller than what viewers of pictures open."""
+LARGE = (336, 189)
+_GAP, _EDGE, _HEAD, _CAPTION = 10, 24, 64, 56
+_TONES = colour.Tones(Image.new("RGB", (1, 1)))
+_CELL = (LARGE[0] + _GAP + TINY[0], LARGE[1] + _CAPTION)
+_GROUND, _INK, _SOFT, _BAD, _EMPTY = (24, 25, 28), "#F1F1F1", "#B9BAC0", "#FF8A80", (46, 48, 54)
+
+
+def contact_sheet(sheet: Sheet) -> Image.Image:
+    """RGB, about 1600 pixels wide; rows of three. Text is drawn in every script, as on the thumbnails."""
+    items = sheet.items[:MOST]
+    rows = max(-(-len(items) // COLUMNS), 1)
+    width = 2 * _EDGE + COLUMNS * _CELL[0] + (COLUMNS - 1) * 2 * _GAP
+    page = Image.new("RGB", (width, _HEAD + _EDGE + rows * (_CELL[1] + _GAP)), _GROUND)
+    left_out = len(sheet.items) - len(items)
+    head = f"{sheet.title}: {len(sheet.items)} thumbnails" + (f", the last {left_out} not shown" if left_out else "")
+    _write(page, head, (_EDGE, 16, width - 2 * _EDGE, 36), 26, _INK)
+    for number, item in enumerate(items):
+        row, column = divmod(number, COLUMNS)
+        at = (_EDGE + column * (_CELL[0] + 2 * _GAP), _HEAD + row * (_CELL[1] + _GAP))
+        _cell(page, item, at)
+    return page
+
+
+def _cell(page: Image.Image, item: SheetItem, at: tuple[int, int]) -> None:
+    beside = (at[0] + LARGE[0] + _GAP, at[1])
+    large = _opened(item.picture)
+    for place, size in ((at, LARGE), (beside, TINY)):
+        if large:
+            page.paste(large.resize(size, Image.Resampling.LANCZOS, reducing_gap=2.0), place)
+        else:
+            page.paste(_EMPTY, (*place, place[0] + size[0], place[1] + size[1]))
+    if not item.good:
+        frame = (at[0] - 3, at[1] - 3, at[0] + LARGE[0] + 2, at[1] + LARGE[1] + 2)
+        ImageDraw.Draw(page).rectangle(frame, outline=_BAD, width=3)
+    below = at[1] + LARGE[1] + 4
+    _write(page, item.heading, (at[0], below, _CELL[0], 24), 17, _INK)
+    facts = " · ".join(text for text in (item.status, item.cost, item.reason) if text)
+    _write(page, facts, (at[0], below + 24, _CELL[0], 22), 15, _SOFT if item.good else _BAD)
+
+
+def _opened(path: Path | None) -> Image.Image | None:
+    """A third of the size is enough; a file that is no picture counts as none."""
+    if path is None:
+        return None
+    try:
+        opened = picture.open_rgb(path)
+    except PictureError:
+        return None
+    return opened.reduce(2) if opened.width >= 4 * LARGE[0] else opened
+
+
+def _write(page: Image.Image, text: str, box: tuple[int, int, int, int], size: int, rgb: str) -> None:
+    """One line, cut with an ellipsis where it is too long."""
+    if not text.strip():
+        return
+    left, top, width, height = box
+    style = models.LabelStyle(
+        box=models.Box(x=left, y=top, w=width, h=height), text="-", font="inter", size=size, min_size=size, color=rgb
+    )
+    shown = clean.plain(text)
+    block, _ = lettering.line("caption", style, clean.Text(shown, (False,) * len(shown)), shape.PLAIN, _TONES, 1.0)
+    if block:
+        lettering.paint(page, block, lettering.Ground())

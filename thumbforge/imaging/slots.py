@@ -1,0 +1,102 @@
+"""What a layout holds beside text: panels, the brand's logo, an item's own picture. All change the picture in place."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from PIL import Image, ImageDraw, ImageFilter
+
+from thumbforge import models
+from thumbforge.imaging.colour import Rgb
+
+_SMOOTH = 3
+"""Shapes are drawn larger and shrunk: Pillow's have no soft edge."""
+_SHADOW = 0.45
+_CORNER = 0.293
+"""Share of its radius by which a round corner reaches into a rectangle: 1 - sqrt(1/2)."""
+_SHARE = {"left": 0.0, "center": 0.5, "right": 1.0, "top": 0.0, "middle": 0.5, "bottom": 1.0}
+
+Box = tuple[int, int, int, int]
+
+
+def scaled(box: models.Box, scale: float) -> Box:
+    """Left, top, right, bottom in pixels of the picture."""
+    left, top = round(box.x * scale), round(box.y * scale)
+    return left, top, max(round((box.x + box.w) * scale), left + 1), max(round((box.y + box.h) * scale), top + 1)
+
+
+def panel(picture: Image.Image, shape: models.Panel, scale: float, rgb: Rgb) -> None:
+    box = scaled(shape.box, scale)
+    size = (box[2] - box[0], box[3] - box[1])
+    if not shape.slant and not shape.radius:
+        mask = Image.new("L", size, 255)
+    elif shape.slant:
+        large = Image.new("L", (size[0] * _SMOOTH, size[1] * _SMOOTH))
+        lean = min(round(shape.slant * scale), size[0]) * _SMOOTH
+        corners = [(0, 0), (large.width, 0), (large.width - lean, large.height), (0, large.height)]
+        ImageDraw.Draw(large).polygon(corners, fill=255)
+        mask = large.reduce(_SMOOTH)
+    else:
+        mask = rounded(size, round(shape.radius * scale))
+    if shape.opacity < 1:
+        mask = mask.point([round(value * shape.opacity) for value in range(256)])
+    picture.paste(rgb, box[:2], mask)
+
+
+def straight(shape: models.Panel, scale: float) -> Box:
+    """The largest upright rectangle inside a panel: without its slant and its round corners."""
+    left, top, right, bottom = scaled(shape.box, scale)
+    cut = ceil(shape.radius * scale * _CORNER)
+    return left + cut, top + cut, max(right - round(shape.slant * scale) - cut, left + cut), bottom - cut
+
+
+def holds(outer: Box, inner: Box) -> bool:
+    return outer[0] <= inner[0] and outer[1] <= inner[1] and outer[2] >= inner[2] and outer[3] >= inner[3]
+
+
+def rounded(size: tuple[int, int], radius: int) -> Image.Image:
+    large = Image.new("L", (size[0] * _SMOOTH, size[1] * _SMOOTH))
+    corner = (large.width - 1, large.height - 1)
+    ImageDraw.Draw(large).rounded_rectangle(((0, 0), corner), radius * _SMOOTH, fill=255)
+    return large.reduce(_SMOOTH)
+
+
+def whole(picture: Image.Image, image: Image.Image, box: Box, align: str, anchor: str) -> Box:
+    """Lay `image` (RGBA), all of it and as large as it fits, into `box`; returns where it lies. Clear margins of the
+    image do not count."""
+    seen = image.getchannel("A").getbbox()
+    if seen is None:
+        return box[0], box[1], box[0], box[1]
+    image = image.crop(seen)
+    wide, high = box[2] - box[0], box[3] - box[1]
+    share = min(wide / image.width, high / image.height)
+    size = (max(round(image.width * share), 1), max(round(image.height * share), 1))
+    shown = image.convert("RGBa").resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0).convert("RGBA")
+    left = box[0] + round((wide - size[0]) * _SHARE[align])
+    top = box[1] + round((high - size[1]) * _SHARE[anchor])
+    picture.paste(shown, (left, top), shown)
+    return left, top, left + size[0], top + size[1]
+
+
+def inset(picture: Image.Image, photo: Image.Image, slot: models.PictureSlot, scale: float, border: Rgb) -> None:
+    """`photo` (RGB, of the box's size) with rounded corners, a border and a soft shadow."""
+    box = scaled(slot.box, scale)
+    radius, edge = round(slot.radius * scale), round(slot.border * scale)
+    _shadow(picture, box, radius)
+    picture.paste(border if edge else (0, 0, 0), box[:2], rounded(photo.size, radius))
+    inner = (photo.width - 2 * edge, photo.height - 2 * edge)
+    if min(inner) < 1:
+        return
+    middle = photo.crop((edge, edge, edge + inner[0], edge + inner[1]))
+    picture.paste(middle, (box[0] + edge, box[1] + edge), rounded(inner, max(radius - edge, 0)))
+
+
+def _shadow(picture: Image.Image, box: Box, radius: int) -> None:
+    """Blurred at an eighth of the size."""
+    reach = max((box[3] - box[1]) // 10, 8)
+    size = (box[2] - box[0] + 2 * reach, box[3] - box[1] + 2 * reach)
+    soft = Image.new("L", size)
+    soft.paste(255, (reach, reach), rounded((box[2] - box[0], box[3] - box[1]), radius))
+    small = soft.reduce(8).filter(ImageFilter.GaussianBlur(reach / 8 / 2.5))
+    veil = small.point([round(value * _SHADOW) for value in range(256)]).resize(size, Image.Resampling.BICUBIC)
+    picture.paste((0, 0, 0), (box[0] - reach, box[1] - reach + reach // 4), veil)

@@ -1,0 +1,94 @@
+"""What an answer of the YouTube Data API that is no list means, as an error of ours. One table, by `reason`."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+from thumbforge.errors import NotFound, SourceAuth, SourceError, SourceNetwork, SourcePrivate, SourceQuota
+from thumbforge.redact import redact
+
+KEY = "THUMBFORGE_YOUTUBE_API_KEY"
+RETRY_HINT = "run the command again later; what was fetched before is untouched"
+
+_KEY_HINT = f"make a key at console.cloud.google.com and set {KEY}"
+_ENABLE_HINT = 'enable "YouTube Data API v3" in the project of the key at console.cloud.google.com'
+_PRIVATE_HINT = "make the playlist public or unlisted, or fetch a file that its owner saved (yt-dlp -J)"
+_NOT_FOUND_HINT = "check the address in a browser that is not signed in; a private playlist looks the same"
+
+_QUOTA = {"quotaExceeded", "dailyLimitExceeded"}
+_SLOW_DOWN = {"rateLimitExceeded", "userRateLimitExceeded", "backendError"}
+_KEY = {"keyInvalid", "keyExpired", "API_KEY_INVALID", "API_KEY_SERVICE_BLOCKED", "authError", "ipRefererBlocked"}
+_DISABLED = {"accessNotConfigured", "SERVICE_DISABLED"}
+_PRIVATE = {"playlistItemsNotAccessible", "watchLaterNotAccessible", "watchHistoryNotAccessible", "forbidden"}
+_ABSENT = {"playlistNotFound", "videoNotFound", "channelNotFound"}
+
+
+class Again(SourceNetwork):
+    """May go better now: it is tried again, and never seen outside of `sources`."""
+
+
+class StalePage(SourceError):
+    """The list has changed while it was read: its first page has to be asked for again."""
+
+
+def error_of(status: int, body: bytes, what: str, now: datetime | None = None) -> SourceError | NotFound:
+    """The error for an answer with another status than 200. `what` is what was asked for, as the user would say it."""
+    told, reasons = _read(body)
+    if reasons & _QUOTA:
+        return _quota(now or datetime.now(UTC))
+    if reasons & _DISABLED:
+        return SourceAuth("the YouTube Data API is not enabled for this key", hint=_ENABLE_HINT)
+    if reasons & _KEY or status == 401:
+        return SourceAuth(f"YouTube refuses the API key: {told or status}", hint=_KEY_HINT)
+    if reasons & _ABSENT or status == 404:
+        return NotFound(f"YouTube knows no {what}", hint=_NOT_FOUND_HINT)
+    if reasons & _SLOW_DOWN or status in (408, 429) or status >= 500:
+        return Again(f"YouTube answers {status}{f': {told}' if told else ''}", hint=RETRY_HINT)
+    if reasons & _PRIVATE:
+        return SourcePrivate(f"{what} can be read by its owner only", hint=_PRIVATE_HINT)
+    if "invalidPageToken" in reasons:
+        return StalePage(f"{what} has changed while it was read", hint=RETRY_HINT)
+    if 300 <= status < 400:
+        return SourceError(f"YouTube's API redirects ({status}), which it never does", hint="is there a proxy between?")
+    return SourceError(f"YouTube refuses to list {what}: {told or f'status {status}'}", hint="check the address")
+
+
+def midnight_pacific(now: datetime) -> datetime:
+    """When the day's quota comes back: the next midnight in California. `now` has a zone, and so has the answer."""
+    try:
+        from zoneinfo import ZoneInfo
+
+        zone: Any = ZoneInfo("America/Los_Angeles")
+    except Exception:  # noqa: BLE001 - a system without a time zone database: off by an hour in summer
+        zone = timezone(timedelta(hours=-8))
+    tomorrow = now.astimezone(zone).date() + timedelta(days=1)
+    return datetime(tomorrow.year, tomorrow.month, tomorrow.day, tzinfo=zone).astimezone(now.tzinfo)
+
+
+def _quota(now: datetime) -> SourceQuota:
+    back = midnight_pacific(now)
+    minutes = int((back - now).total_seconds() // 60) + 1
+    return SourceQuota(
+        "the day's quota of the YouTube Data API is used up",
+        hint=f"it comes back at {back:%Y-%m-%d %H:%M} UTC (in {minutes // 60} h {minutes % 60} min); "
+        "what was fetched before can be built, and --source ytdlp needs no quota",
+        resets_at=back.timestamp(),
+    )
+
+
+def _read(body: bytes) -> tuple[str, set[str]]:
+    """The message as one line without markup, and every `reason` in the answer."""
+    try:
+        error = json.loads(body)["error"]
+        inner = [*error.get("errors", ()), *error.get("details", ())]
+        reasons = {str(entry["reason"]) for entry in inner if isinstance(entry, dict) and "reason" in entry}
+        text = str(error.get("message", ""))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return "", set()
+    plain = html.unescape(re.sub(r"<[^<>]*>", "", text))
+    line = " ".join("".join(char if char.isprintable() else " " for char in plain).split())
+    return str(redact(line[:300])), reasons

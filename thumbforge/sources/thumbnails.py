@@ -1,0 +1,43 @@
+"""A video's thumbnail as YouTube shows it now, in the largest size that there is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from thumbforge.errors import NotFound, SourceError, SourceNetwork
+from thumbforge.sources import web
+from thumbforge.sources.api_errors import RETRY_HINT, Again
+
+if TYPE_CHECKING:
+    import httpx
+
+BASE_URL = "https://i.ytimg.com"
+SIZES = ("maxresdefault", "hq720", "sddefault", "hqdefault", "mqdefault")
+"""1280x720 twice, then 640x480 and 480x360 with black bars, then 320x180; the last two are there for every video."""
+MAX_BYTES = 20_000_000
+
+
+def download(client: httpx.Client, base_url: str, video: str, retry_base_s: float) -> tuple[str, bytes]:
+    """The size's name and the bytes, which are still to be looked at: they may be WebP, or a sign-in page.
+
+    A size that is missing is answered 404 *with* a small grey picture: the status counts. Raises NotFound where no size
+    is there, SourceNetwork after three tries.
+    """
+    for size in SIZES:
+        url = f"{base_url.rstrip('/')}/vi/{video}/{size}.jpg"
+        try:
+            reply = web.with_retries(lambda url=url: _ask(client, url), retry_base_s)  # type: ignore[misc]
+        except Again as error:
+            raise SourceNetwork(f"{error.message} (tried {web.TRIES} times)", hint=error.hint) from error
+        if reply.status == 200:
+            return size, reply.body
+        if reply.status != 404:
+            raise SourceError(f"the thumbnail of {video} is answered with {reply.status}", hint=RETRY_HINT)
+    raise NotFound(f"YouTube has no thumbnail of {video}", hint="the video may be private or deleted")
+
+
+def _ask(client: httpx.Client, url: str) -> web.Reply:
+    reply = web.get(client, url, max_bytes=MAX_BYTES)
+    if reply.status == 429 or reply.status >= 500:
+        raise Again(f"the server of thumbnails answers {reply.status}", hint=RETRY_HINT)
+    return reply

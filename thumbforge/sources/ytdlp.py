@@ -1,0 +1,134 @@
+"""Playlists through yt-dlp, which needs no key. It is an extra: `pip install 'thumbforge[ytdlp]'`.
+
+Used as a library, flat: one request for each 100 videos, none for a single video of a list. The user's yt-dlp
+configuration is not read. Importing it takes about a second, so that happens in the function that needs it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from thumbforge.errors import (
+    NotFound,
+    SourceAuth,
+    SourceError,
+    SourceNetwork,
+    SourcePrivate,
+    ThumbforgeError,
+    UsageError,
+)
+from thumbforge.sources import web
+from thumbforge.sources.api_errors import KEY, Again
+from thumbforge.sources.fetched import FetchedPlaylist
+from thumbforge.sources.files import from_ytdlp
+from thumbforge.sources.links import ChannelLink, PlaylistLink, VideoLink
+
+INSTALL_HINT = "pip install 'thumbforge[ytdlp]'"
+_UPDATE_HINT = "pip install -U yt-dlp: YouTube breaks old versions every few weeks"
+_API_HINT = f"wait a while, or set {KEY} and use --source api"
+
+_OPTIONS: Mapping[str, Any] = {
+    "extract_flat": "in_playlist",
+    "quiet": True,
+    "skip_download": True,
+    "noplaylist": False,
+    "socket_timeout": 20,
+    "extractor_retries": 1,
+    "cachedir": False,
+    "ignoreerrors": False,
+    "extractor_args": {"youtubetab": {"skip": ["authcheck"]}},
+}
+
+_Kind = Callable[[str], ThumbforgeError]
+_PHRASES: tuple[tuple[tuple[str, ...], _Kind], ...] = (
+    (("not a bot", "confirm you"), lambda says: SourceAuth(says, hint=_API_HINT)),
+    (("is private", "private video"), lambda says: SourcePrivate(says, hint="make it public or unlisted")),
+    (("does not exist", "error 404", "video unavailable", "removed by"), lambda says: NotFound(says, hint=_CHECK_HINT)),
+    (("sign in", "log in", "cookies"), lambda says: SourcePrivate(says, hint="make it public or unlisted")),
+    (("unviewable",), lambda says: SourceError(f"{says}: mixes cannot be read", hint=_CHECK_HINT)),
+    (("unsupported url", "not a valid url"), lambda says: UsageError(says, hint=_CHECK_HINT)),
+    (("error 429", "too many requests"), lambda says: Again(says, hint=_API_HINT)),
+    (
+        ("unable to download", "timed out", "getaddrinfo", "ssl", "connection reset", "refused", "unreachable"),
+        lambda says: Again(says, hint="check the network; what was fetched before can be built without it"),
+    ),
+)
+"""What yt-dlp says, in lower case, and what it means; the first that fits counts."""
+_CHECK_HINT = "check the address in a browser that is not signed in"
+
+
+def is_installed() -> bool:
+    return importlib.util.find_spec("yt_dlp") is not None
+
+
+def fetch(link: PlaylistLink | VideoLink | ChannelLink, retry_base_s: float) -> FetchedPlaylist:
+    """The list that the link names; a video is a list of one. Errors as those of the Data API, with yt-dlp's version.
+
+    Raises UsageError where yt-dlp is not installed.
+    """
+    try:
+        import yt_dlp
+    except ImportError:
+        raise UsageError("yt-dlp is not installed", hint=INSTALL_HINT) from None
+    tool = _Tool(yt_dlp)
+    try:
+        document = web.with_retries(lambda: tool.read(_address(link)), retry_base_s)
+    except Again as error:
+        raise SourceNetwork(f"{error.message} (tried {web.TRIES} times)", hint=error.hint) from error
+    if document is None:
+        says = tool.said[-1] if tool.said else "it says nothing"
+        raise SourceError(f"yt-dlp {tool.version} found no list: {says}", hint=_UPDATE_HINT)
+    return from_ytdlp(document, link.id)
+
+
+@dataclass
+class _Tool:
+    """yt-dlp as an imported package, and the lines that it would have printed."""
+
+    package: Any
+    said: list[str] = field(default_factory=list)
+
+    @property
+    def version(self) -> str:
+        return str(getattr(getattr(self.package, "version", None), "__version__", "of unknown version"))
+
+    def read(self, url: str, may_follow: bool = True) -> Any:
+        with self.package.YoutubeDL({**_OPTIONS, "logger": self}) as ydl:
+            try:
+                found = ydl.sanitize_info(ydl.extract_info(url, download=False))
+            except self.package.utils.DownloadError as error:
+                raise self._translated(str(error)) from error
+        is_elsewhere = isinstance(found, dict) and found.get("_type") in ("url", "url_transparent")
+        if is_elsewhere and may_follow and isinstance(found.get("url"), str):
+            return self.read(found["url"], may_follow=False)
+        return found
+
+    def _translated(self, text: str) -> ThumbforgeError:
+        line = " ".join("".join(c if c.isprintable() else " " for c in text.removeprefix("ERROR: ")).split())
+        says = f"yt-dlp {self.version}: {line[:300]}"
+        for phrases, kind in _PHRASES:
+            if any(phrase in line.lower() for phrase in phrases):
+                return kind(says)
+        return SourceError(says, hint=_UPDATE_HINT)
+
+    def debug(self, line: str) -> None:
+        """Part of yt-dlp's logger interface, as are the three below; what is no error is of no interest."""
+
+    def info(self, line: str) -> None: ...
+
+    def warning(self, line: str) -> None: ...
+
+    def error(self, line: str) -> None:
+        self.said.append(line)
+
+
+def _address(link: PlaylistLink | VideoLink | ChannelLink) -> str:
+    if isinstance(link, PlaylistLink):
+        return f"https://www.youtube.com/playlist?list={link.id}"
+    if isinstance(link, VideoLink):
+        return f"https://www.youtube.com/watch?v={link.id}"
+    # Without /videos a channel is a list of its tabs.
+    return f"https://www.youtube.com/{link.id if link.id.startswith('@') else f'user/{link.id}'}/videos"
