@@ -131,7 +131,7 @@ class Batch:
             reference=reference,
             exporter=self._exporter,
             cancel=self.cancel,
-            brake=Brake(self.cancel, price_of(series.profile), series.max_cost),
+            brake=Brake(self.cancel, price_of(series.profile), series.max_cost, paid=provider.capabilities.paid),
             retry_base_s=settings.number("retry.base_s"),
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from decimal import Decimal
 
 from thumbforge.errors import Interrupted, LimitReached, ProviderError, ThumbforgeError
@@ -12,12 +13,18 @@ SAME_FAILURES = 5
 """So many equal failures in a row meet every item, whatever they are; 200 of them tell no more than five."""
 
 
+PROBE_S = 2.0
+"""A service refuses a bad key, an unknown model or an empty account well within this. Until the first paid call has
+ended, or has lasted so long, no second one is begun: one refusal, not as many as there are threads."""
+
+
 class Brake:
     """Pulled by a failure that would meet every item, by five equal failures in a row, or before a call that would
     cost more than is left. `price` is what one call costs, `max_cost` what the run may cost in the same currency."""
 
-    def __init__(self, cancel: Cancel, price: Decimal, max_cost: Decimal | None) -> None:
+    def __init__(self, cancel: Cancel, price: Decimal, max_cost: Decimal | None, *, paid: bool) -> None:
         self._cancel, self._price, self._max_cost = cancel, price, max_cost
+        self._probing, self._probe_ends = paid, 0.0
         self._lock = threading.Lock()
         self._spent = Decimal(0)
         self._last, self._in_a_row = "", 0
@@ -35,6 +42,8 @@ class Brake:
 
     def before_call(self) -> None:
         """Set aside the price of a call. Raises Interrupted where the run may not begin it."""
+        while self._must_wait():
+            self.wait(0.02)
         with self._lock:
             if self._max_cost is not None and self._spent + self._price > self._max_cost:
                 self.reason = self.reason or LimitReached(
@@ -45,15 +54,28 @@ class Brake:
                 raise Interrupted("paused")
             self._spent += self._price
 
+    def _must_wait(self) -> bool:
+        """Whether another call is the first and may still be refused at once."""
+        with self._lock:
+            if not self._probing:
+                return False
+            if not self._probe_ends:
+                self._probe_ends = time.monotonic() + PROBE_S
+                return False
+            self._probing = time.monotonic() < self._probe_ends
+            return self._probing
+
     def after_call(self, calls: int) -> None:
         """Retries cost as much as the first call did; none at all gives its price back."""
         with self._lock:
+            self._probing = False
             self._spent += self._price * (calls - 1)
             self._last, self._in_a_row = "", 0
 
     def after_failure(self, error: ProviderError, calls: int) -> None:
         text = f"{error.code}: {error}"
         with self._lock:
+            self._probing = False
             self._spent += self._price * (calls - 1)
             self._in_a_row = self._in_a_row + 1 if text == self._last else 1
             self._last = text
