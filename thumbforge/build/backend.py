@@ -81,7 +81,8 @@ class LedgerBackend:
         address = f"{path.absolute().as_uri()}?{'immutable=1' if quiet else 'mode=ro'}"
         with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
             rows = connection.execute("SELECT task_id, task_data FROM doit").fetchall()
-        return {task_id: json.loads(data) if data else None for task_id, data in rows}
+        records = {task_id: json.loads(data) if data else None for task_id, data in rows}
+        return {task_id: record for task_id, record in records.items() if record != {}}
 
     def _write(self, task_id: str, data: str | None) -> None:
         self._execute("INSERT OR REPLACE INTO doit (task_id, task_data) VALUES (?, ?)", (task_id, data))

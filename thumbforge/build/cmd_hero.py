@@ -71,7 +71,7 @@ class Hero(ThumbCommand):
 
         options, project = arguments.options, self.project()
         seed = options["seed"]
-        if seed is not None and not re.fullmatch(r"\d{1,18}", seed):
+        if seed is not None and not re.fullmatch(r"[0-9]{1,18}", seed):
             raise UsageError(f"--seed {seed}: expected a whole number")
         request = HeroRequest(
             video=words[0],
@@ -103,7 +103,7 @@ class Hero(ThumbCommand):
         from thumbforge.store.leases import new_owner
         from thumbforge.store.ledger import Ledger
 
-        if not re.fullmatch(r"\d{1,4}", words[1]):
+        if not re.fullmatch(r"[0-9]{1,4}", words[1]):
             raise UsageError(f"{words[1]!r} is no candidate's number")
         with self._reading(words[0]) as (project, _, run):
             pass

@@ -114,7 +114,7 @@ class Prune(_Upkeep):
     )
 
     def check(self, arguments: Arguments) -> None:
-        if not re.fullmatch(r"\d{1,6}", arguments.options["keep"] or ""):
+        if not re.fullmatch(r"[0-9]{1,6}", arguments.options["keep"] or ""):
             raise UsageError("prune needs --keep N", hint="--keep 0 keeps only what is in use")
 
     def work(self, project: Project, job: Job, arguments: Arguments) -> int:

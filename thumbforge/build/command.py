@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from doit.cmd_base import Command
+from doit.cmdparse import CmdOption
 
 from thumbforge import log
 from thumbforge.build import variables
@@ -57,12 +58,25 @@ class ThumbCommand(Command):  # type: ignore[misc]
     """Base of our commands. A subclass sets `cmd_options` and `pair_names` and writes `run`: its exit code."""
 
     pair_names: tuple[str, ...] = ()
+    base_options = (
+        {"name": "file", "short": "f", "long": "file", "type": str, "default": None, "help": "the project's dodo.py"},
+        {"name": "dir", "short": "d", "long": "dir", "type": str, "default": None, "help": "the project's directory"},
+        {"name": "help", "short": "h", "long": "help", "type": bool, "default": False, "help": "show this help"},
+    )
+
+    def get_options(self) -> list[CmdOption]:
+        return [CmdOption(option) for option in (*self.cmd_options, *self.base_options)]
 
     def parse_execute(self, in_args: Sequence[str]) -> int:
         """doit's entry: from the arguments it left to an exit status. Never raises, never prints a traceback."""
         as_json = "--json" in in_args
         try:
             arguments = self._parse(variables.typed(self.name, in_args))
+            if arguments.options["help"]:
+                sys.stdout.write(self.help() + "\n")
+                return int(Exit.DONE)
+            self.opt_vals |= {"dodoFile": arguments.options["file"] or self.opt_vals.get("dodoFile")}
+            self.opt_vals |= {"cwdPath": arguments.options["dir"] or self.opt_vals.get("cwdPath")}
             return int(self.run(arguments))
         except ThumbforgeError as error:
             return fail(error, as_json=as_json)
@@ -87,8 +101,9 @@ class ThumbCommand(Command):  # type: ignore[misc]
         return Project(find_root(cwd, self.opt_vals.get("dodoFile"), self.opt_vals.get("cwdPath")), cwd)
 
     def _parse(self, words: Sequence[str]) -> Arguments:
-        known = {option["long"]: option for option in self.cmd_options}
-        short = {option["short"]: option for option in self.cmd_options if option.get("short")}
+        declared = (*self.cmd_options, *self.base_options)
+        known = {option["long"]: option for option in declared}
+        short = {option["short"]: option for option in declared if option.get("short")}
         options, positional = _getopt(self._shield(words, known), short, known)
         values: dict[str, Any] = {name: option["default"] for name, option in known.items()}
         named: list[tuple[str, str]] = []
@@ -132,7 +147,7 @@ def _getopt(
 def _convert(option: Mapping[str, Any], text: str) -> Any:
     if option["type"] is not int:
         return text
-    if not re.fullmatch(r"0*[1-9]\d{0,5}", text):
+    if not re.fullmatch(r"0*[1-9][0-9]{0,5}", text):
         raise UsageError(f"--{option['long']} {text}: expected a whole number from 1")
     return int(text)
 

@@ -54,7 +54,10 @@ def _run(arguments: list[str]) -> int:
     ThumbforgeMain.DOIT_CMDS = tuple(CheckedInfo if cls is Info else cls for cls in DoitMain.DOIT_CMDS)
     main = ThumbforgeMain(task_loader=loader)
     command = next((word for word in arguments if word in main.get_cmds()), "run")
-    code = int(main.run(arguments) or 0)
+    try:
+        code = int(main.run(arguments) or 0)
+    except SystemExit as ended:  # our reporter's way to an exit code of its own
+        code = int(ended.code or 0)
     return code if _is_ours(main, command) else _ours(command, code)
 
 
@@ -76,7 +79,7 @@ def _ours(command: str, code: int) -> int:
     """doit's code as ours. `info` says 1 for "would run", no failure; a run that failed says how far it got."""
     if command == "info" and code == 1:
         return 0
-    if command == "run" and code in {1, 2}:
+    if command == "run" and code in {1, 2, 130}:
         from thumbforge.build import session
 
         found = session.current()

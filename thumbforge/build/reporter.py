@@ -87,6 +87,7 @@ class ThumbReporter(ConsoleReporter):  # type: ignore[misc]
         super().__init__(outstream, options)
         self._stack = ExitStack()
         self._progress = Progress(0)
+        self._ours_failed = False
 
     def initialize(self, tasks: Any, selected_tasks: Any) -> None:
         session = sessions.current()
@@ -111,6 +112,7 @@ class ThumbReporter(ConsoleReporter):  # type: ignore[misc]
             super().add_failure(task, fail)
             return
         text = fail.message.strip() if hasattr(fail, "message") else fail.get_msg().strip()
+        self._ours_failed = True
         self._progress.done(f"✘ {task.doc}: {text}")
         self.write(f"failed  {task.name}  {text}\n")
 
@@ -135,8 +137,10 @@ class ThumbReporter(ConsoleReporter):  # type: ignore[misc]
         super().complete_run()
         for result in results:
             self.write(ending(result) + "\n")
-        if session.cancel.is_set() and any(result.exit_code == Exit.INTERRUPTED for result in results):
+        if any(result.exit_code == Exit.INTERRUPTED for result in results):
             raise SystemExit(int(Exit.INTERRUPTED))
+        if self._ours_failed and not self.failures and not self.runtime_errors:
+            raise SystemExit(1)  # doit's code for a failed task; its own would be 2, because the group is unmet too
 
 
 def ending(result: Result) -> str:

@@ -56,7 +56,7 @@ def _session_of_dodo() -> Session:
         named = request.names_one
         if not named and pairs.values:
             raise UsageError(f"{next(iter(pairs.values))}= needs a series", hint="series=… or playlist=… hero=…")
-        found = [resolve(place, request)] if named else all_series(place)
+        found = [resolve(place, request)] if named else all_series(place, request.vars)
     finally:
         if database:
             database.close()

@@ -36,7 +36,7 @@ class Pairs:
         text = self.values.get(name)
         if text is None:
             return None
-        if not re.fullmatch(r"\d{1,9}", text):
+        if not re.fullmatch(r"[0-9]{1,9}", text):
             raise UsageError(f"{name}={text}: expected a whole number")
         return int(text)
 
@@ -44,7 +44,7 @@ class Pairs:
         text = self.values.get(name)
         if text is None:
             return None
-        if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text):
+        if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text):
             raise UsageError(f"{name}={text}: expected an amount such as 2.50")
         return Decimal(text)
 

@@ -97,7 +97,7 @@ def _print_header(result: Result) -> None:
         ("reference", f"{series.hero.path.name} ({series.hero.sha256[:12]}{ignored})"),
         ("parent run", series.hero.run_id),
     ):
-        write(f"{name:<11} {value}")
+        write(f"{name:<11} {one_line(value)}")
     write("")
 
 

@@ -56,8 +56,7 @@ def _laid_over(layout: models.Layout, found: Identity) -> models.Layout:
         "panels": tuple(_over(panel, color=colors.panel) for panel in layout.panels),
         "scrims": tuple(_over(scrim, color=colors.scrim) for scrim in layout.scrims),
     }
-    # Not model_copy: it would take the layout's cached content along, and with it the old key.
-    return models.Layout(**{name: getattr(layout, name) for name in models.Layout.model_fields} | changes)
+    return layout.model_copy(update=changes)
 
 
 def _badge(style: models.PartStyle, colors: models.BrandColors) -> dict[str, Any]:

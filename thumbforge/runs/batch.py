@@ -89,6 +89,7 @@ class Batch:
         self._todo = {key: row for key, row in self._rows.items() if self._is_work(row)}
         self._doing: set[str] = set()
         self._done: dict[str, Outcome] = {}
+        self._failed: dict[str, Outcome] = {}
         self._fault: ThumbforgeError | None = None
         self.run_id: str | None = None
         self._database = project.write_ledger()
@@ -203,9 +204,9 @@ class Batch:
         return Outcome("completed", row.final.picture, row.final.final_key, True, None, warnings)
 
     def _restore(self, row: Row) -> tuple[str, ...]:
-        assert row.art is not None
         assert row.final is not None
         if "manifest" in row.restore:
+            assert row.art is not None
             write_manifest(self.project.store, row, row.art, row.final.picture)
         return self._exporter.export(row.wanted, row.final.final_key, row.final.picture)
 
@@ -220,12 +221,15 @@ class Batch:
 
     def _make(self, key: str) -> bool:
         """Make a reserved item; False where a live run is at it."""
-        row = self._todo[key]
+        row, iteration_id = self._todo[key], self._iterations[key]
+        if iteration_id in self._failed:  # another place of the same video: the same picture, the same try
+            self._settle(key, self._failed[iteration_id])
+            with self._lock:
+                self._doing.discard(key)
+            return True
         try:
-            with log.bound(
-                run=self.run_id, iteration=self._iterations[key], provider=self.planned.series.profile.provider
-            ):
-                outcome = make(row, self._iterations[key], self._shop)
+            with log.bound(run=self.run_id, iteration=iteration_id, provider=self.planned.series.profile.provider):
+                outcome = make(row, iteration_id, self._shop)
                 if isinstance(outcome, Busy):
                     return False
                 self._tell(row, outcome)
@@ -245,6 +249,8 @@ class Batch:
         finally:
             with self._lock:
                 self._doing.discard(key)
+        if outcome.status == "failed":
+            self._failed[iteration_id] = outcome
         self._settle(key, outcome)
         return True
 

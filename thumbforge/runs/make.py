@@ -224,10 +224,10 @@ def _finish(row: Row, iteration_id: str, art: Art, shop: Workshop) -> Outcome:
     wanted = row.wanted
     final_key = wanted.final_key(art.picture.sha256)
     if row.final and row.final.final_key == final_key:
-        picture, report, violations = row.final.picture, row.final.report, _violations(row.final.report)
-        warnings = tuple(report.get("warnings", ()))
+        picture, report = row.final.picture, row.final.report
     else:
-        picture, report, violations, warnings = _draw(row, art, shop)
+        picture, report = _draw(row, art, shop)
+    violations, warnings = _joined(_failed(report, "error")), _failed(report, "warning")
     write_manifest(shop.store, row, art, picture)
     shop.work.record_final(iteration_id, art, final_key, picture, report, violations)
     if violations:
@@ -254,7 +254,7 @@ def write_manifest(store: AssetStore, row: Row, art: Art, picture: StoredPicture
     )
 
 
-def _draw(row: Row, art: Art, shop: Workshop) -> tuple[StoredPicture, dict[str, Any], str | None, tuple[str, ...]]:
+def _draw(row: Row, art: Art, shop: Workshop) -> tuple[StoredPicture, dict[str, Any]]:
     wanted = row.wanted
     suffix = ".jpg" if wanted.series.output.format == "jpeg" else ".png"
     source = shop.store.verify(art.picture.sha256, art.picture.suffix)
@@ -265,11 +265,13 @@ def _draw(row: Row, art: Art, shop: Workshop) -> tuple[StoredPicture, dict[str, 
     finally:
         target.unlink(missing_ok=True)
     picture = StoredPicture(sha256, suffix, report.media_type, report.bytes, report.width, report.height)
-    return picture, report.as_dict(), _joined(report.violations), report.warnings
+    return picture, report.as_dict()
 
 
-def _violations(report: Mapping[str, Any]) -> str | None:
-    return _joined(tuple(report.get("violations", ())))
+def _failed(report: Mapping[str, Any], level: str) -> tuple[str, ...]:
+    """The checks of this level that were not passed, as the ledger's report has them."""
+    failed = (check for check in report["checks"] if check["level"] == level and not check["ok"])
+    return tuple(f"{check['rule']}: {check['detail']}" for check in failed)
 
 
 def _joined(violations: tuple[str, ...]) -> str | None:

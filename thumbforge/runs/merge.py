@@ -112,18 +112,23 @@ def _with_part(item: Item, part: int | None) -> Item:
 
 
 def _order(before: Sequence[Key], listed: Sequence[Key]) -> list[Key]:
-    """As listed; what is not listed stays behind the item that it stood behind."""
-    known = set(listed)
-    behind: dict[Key | None, list[Key]] = {}
-    anchor: Key | None = None
+    """As listed; what is not listed stays behind the item that it stood behind.
+
+    But never in front of an earlier occurrence of its own video: which of them it is, is told by the order alone.
+    """
+    places = {key: place for place, key in enumerate(listed)}
+    lowest = {video: places[video, occurrence] for video, occurrence in listed}
+    behind: dict[int, list[Key]] = {}
+    anchor = -1
     for key in before:
-        if key in known:
-            anchor = key
-        else:
-            behind.setdefault(anchor, []).append(key)
-    order = list(behind.get(None, ()))
-    for key in listed:
-        order += [key, *behind.get(key, ())]
+        if key in places:
+            anchor = places[key]
+            continue
+        lowest[key[0]] = max(anchor, lowest.get(key[0], -1))
+        behind.setdefault(lowest[key[0]], []).append(key)
+    order = list(behind.get(-1, ()))
+    for place, key in enumerate(listed):
+        order += [key, *behind.get(place, ())]
     return order
 
 

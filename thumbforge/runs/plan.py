@@ -113,7 +113,8 @@ def _hold_locked(row: Row, snapshot: Snapshot) -> Row:
         return replace(row, is_locked=True)
     reason = f"locked, not made: {row.reason}"
     final = snapshot.finals[export.final_key]
-    return replace(row, action="skip", status="completed", reason=reason, final=final, restore=(), is_locked=True)
+    restore = () if export.path.rpartition("/")[2] in snapshot.files else ("export",)
+    return replace(row, action="skip", status="completed", reason=reason, final=final, restore=restore, is_locked=True)
 
 
 def _decide(wanted: Wanted, snapshot: Snapshot, limits: Limits) -> Row:
@@ -284,7 +285,7 @@ def check_max_images(rows: Sequence[Row], max_images: int | None) -> None:
         )
 
 
-_ONLY = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
+_ONLY = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?")
 
 
 def parse_only(text: str) -> tuple[range, ...]:

@@ -40,7 +40,7 @@ def renumbered(playlist: Playlist, numbers: Numbers) -> Playlist:
         raise NotFound(f"{', '.join(unknown)} is not in the playlist", hint="thumbforge playlist show lists its videos")
     parts = _from_titles(playlist, numbers.skip) if numbers.from_title else _by_place(playlist, numbers)
     if max((part for part in parts.values() if part is not None), default=0) > MAX_PART:
-        raise UsageError(f"--start {numbers.start}: the last part would be above {MAX_PART:,}")
+        raise UsageError(f"--start {numbers.start}: the last part would be above {MAX_PART:,}", hint="take a lower one")
     given = set(parts.values())
     items = []
     for key, item in keyed(playlist.items).items():

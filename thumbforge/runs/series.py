@@ -104,10 +104,10 @@ def resolve(place: Place, request: SeriesRequest) -> Series:
     return _build(place, playlist.name, playlist, SeriesSpec(playlist=playlist.name, hero=request.hero), request)
 
 
-def all_series(place: Place) -> list[Series]:
-    """Every series of specs/series, in name order."""
+def all_series(place: Place, overrides: Mapping[str, Any]) -> list[Series]:
+    """Every series of specs/series, in name order, with `var.…` of the command line for all of them."""
     names = sorted(place.catalog.series_names())
-    return gather([partial(resolve, place, SeriesRequest(series=name)) for name in names])
+    return gather([partial(resolve, place, SeriesRequest(series=name, vars=overrides)) for name in names])
 
 
 def _series_of(place: Place, playlist: LoadedPlaylist, request: SeriesRequest) -> str | None:

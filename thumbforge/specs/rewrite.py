@@ -147,15 +147,18 @@ def _lines(source: Text, items: yaml.SequenceNode) -> list[_Piece]:
     column = items.start_mark.column
     dashes = [_dash(source, node, column) for node in items.value]
     stop = _last_line(source, items.value[-1], column) + 1
-    firsts = [dashes[0]]
-    for dash, node in zip(dashes[1:], items.value, strict=False):
-        floor = max(_content_end(node), firsts[-1])
-        while dash - 1 > floor and _is_comment(source.line(dash - 1), column):
-            dash -= 1
-        firsts.append(dash)
+    floors = [-1, *(max(_content_end(node), dash) for node, dash in zip(items.value, dashes, strict=True))]
+    firsts = [_first_line(source, dash, floor, column) for dash, floor in zip(dashes, floors, strict=False)]
     starts = [source.starts[line] for line in firsts]
     ends = [*starts[1:], source.starts[stop] if stop < len(source.starts) else len(source.text)]
     return [_Piece(*piece) for piece in zip(starts, ends, map(_mapping, items.value), strict=True)]
+
+
+def _first_line(source: Text, dash: int, floor: int, column: int) -> int:
+    """The first of the comment lines directly above a dash, below the line `floor`."""
+    while dash - 1 > floor and _is_comment(source.line(dash - 1), column):
+        dash -= 1
+    return dash
 
 
 def _dash(source: Text, node: yaml.Node, column: int) -> int:

@@ -1,0 +1,125 @@
+"""`name=value` pairs: which words are some, what they say, and how doit's own reading of them is undone."""
+
+from __future__ import annotations
+
+import doit.doit_cmd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thumbforge.build import variables
+from thumbforge.build.variables import BATCH_NAMES, Pairs, collect, split, typed
+from thumbforge.errors import UsageError
+
+NAMES = st.from_regex(r"(var\.)?[A-Za-z_][A-Za-z0-9_]{0,9}", fullmatch=True)
+
+
+@given(st.lists(st.tuples(NAMES, st.text(max_size=12)), max_size=6))
+def test_a_pair_is_a_name_and_all_the_rest(pairs: list[tuple[str, str]]) -> None:
+    """The first = separates; a value may hold more of them, spaces, line breaks, or nothing."""
+    assert split(f"{name}={value}" for name, value in pairs) == (pairs, [])
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "show",
+        "",
+        "=x",
+        "https://youtube.com/playlist?list=PL1",
+        "youtu.be/x?list=PL1",
+        "a-b=c",
+        "var.=x",
+        "1a=x",
+        "a.b=c",
+    ],
+)
+def test_what_has_no_name_is_a_word(word: str) -> None:
+    """Above all a URL with ?list=, which doit itself takes for a pair."""
+    assert split([word]) == ([], [word])
+
+
+def test_values_and_variables_are_kept_apart() -> None:
+    """`var.template` is a variable called template, and a variable may have any name."""
+    found = collect([("template", "plain"), ("var.template", "x"), ("var.anything", "")], BATCH_NAMES)
+    assert found == Pairs({"template": "plain"}, {"template": "x", "anything": ""})
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message", "hint"),
+    [
+        ([("templat", "x")], "unknown variable templat", "did you mean template=…?"),
+        ([("zzz", "x")], "unknown variable zzz", "known: series, playlist"),
+        ([("only", "1"), ("only", "2")], "only is given twice: '1' and '2'", ""),
+        ([("var.x", "1"), ("var.x", "2")], "var.x is given twice: '1' and '2'", ""),
+    ],
+)
+def test_an_unknown_or_doubled_pair_is_refused(pairs: list[tuple[str, str]], message: str, hint: str) -> None:
+    """The nearest name is in the hint."""
+    with pytest.raises(UsageError, match=message) as caught:
+        collect(pairs, BATCH_NAMES)
+    assert caught.value.hint.startswith(hint)
+
+
+def test_a_command_without_pairs_says_so() -> None:
+    """Instead of naming nothing."""
+    with pytest.raises(UsageError) as caught:
+        collect([("x", "1")], ())
+    assert caught.value.hint == "this command takes none"
+
+
+@pytest.mark.parametrize(("text", "number"), [("0", 0), ("7", 7), ("007", 7), ("999999999", 999_999_999)])
+def test_a_whole_number_is_read(text: str, number: int) -> None:
+    """Absent is None."""
+    assert Pairs({"max_images": text}, {}).whole("max_images") == number
+    assert Pairs({}, {}).whole("max_images") is None
+
+
+@pytest.mark.parametrize("text", ["", " 1", "-1", "1.0", "one", "1e3", "9999999999"])
+def test_what_is_no_whole_number_is_refused(text: str) -> None:
+    """The message has what was typed."""
+    with pytest.raises(UsageError, match="expected a whole number"):
+        Pairs({"max_images": text}, {}).whole("max_images")
+
+
+@pytest.mark.parametrize(("text", "value"), [("yes", True), ("No", False), ("TRUE", True), ("0", False)])
+def test_yes_and_no_have_several_names(text: str, value: bool) -> None:
+    """In any case of letters; absent is the default, anything else is refused."""
+    assert Pairs({"wait": text}, {}).flag("wait", not value) is value
+    assert Pairs({}, {}).flag("wait", value) is value
+    with pytest.raises(UsageError, match="expected yes or no"):
+        Pairs({"wait": f"{text}!"}, {}).flag("wait", True)
+
+
+@pytest.mark.parametrize(
+    ("argv", "seen", "words"),
+    [
+        (["batch", "a=1", "PL", "a=2"], ["PL"], ["a=1", "PL", "a=2"]),
+        (["a=1", "batch", "--json", "b=2"], ["--json"], ["a=1", "--json", "b=2"]),
+        (["batch", "https://x.test/?list=PL"], [], ["https://x.test/?list=PL"]),
+        (["-f", "x.py", "batch", "PL"], ["PL"], ["PL"]),
+        (["batch", "--var=a=b", "batch"], ["--var=a=b", "batch"], ["--var=a=b", "batch"]),
+    ],
+)
+def test_what_doit_took_away_comes_back_in_its_place(
+    monkeypatch: pytest.MonkeyPatch, argv: list[str], seen: list[str], words: list[str]
+) -> None:
+    """Order and doubles are those of the command line."""
+    monkeypatch.setattr("sys.argv", ["doit", *argv])
+    assert typed("batch", seen) == words
+
+
+def test_without_its_own_command_line_doits_reading_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the program was started from another one, what doit has taken is put behind the words."""
+    monkeypatch.setattr("sys.argv", ["pytest", "-q"])
+    monkeypatch.setattr(doit.doit_cmd, "_CMDLINE_VARS", {"playlist": "show"})
+    assert typed("batch", ["--json"]) == ["--json", "playlist=show"]
+
+
+def test_a_dodo_file_may_have_pairs_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names like none of ours are left to it; what looks like a slip of ours is refused."""
+    monkeypatch.setattr(doit.doit_cmd, "_CMDLINE_VARS", {"colour": "red", "series": "show", "var.x": "1"})
+    assert variables.of_tasks() == Pairs({"series": "show"}, {"x": "1"})
+    monkeypatch.setattr(doit.doit_cmd, "_CMDLINE_VARS", {"serie": "show"})
+    with pytest.raises(UsageError, match="unknown variable serie"):
+        variables.of_tasks()

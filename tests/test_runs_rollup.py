@@ -1,0 +1,57 @@
+"""Exit codes of a batch, from what became of its items."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from tests.test_runs_plan import ONE, decide, made
+from thumbforge.errors import Exit
+from thumbforge.runs.make import Outcome
+from thumbforge.runs.plan import Row
+from thumbforge.runs.rollup import ItemResult, roll_up
+from thumbforge.runs.snapshot import Snapshot
+
+DONE = decide(ONE, made())
+OPEN = decide(ONE, Snapshot(0))
+
+
+def result(status: str) -> ItemResult:
+    """An item that the ledger says is completed, that failed now, or of which nothing came."""
+    row, outcome = {
+        "completed": (DONE, Outcome("completed")),
+        "failed": (OPEN, Outcome("failed", error="no answer")),
+        "pending": (OPEN, None),
+    }[status]
+    return ItemResult(row, row, outcome)
+
+
+@pytest.mark.parametrize("counts", list(itertools.product(range(3), repeat=3)))
+def test_the_exit_code_follows_from_the_counts(counts: tuple[int, int, int]) -> None:
+    """0 when all are there, 4 when none is and something failed, else 6."""
+    completed, failed, pending = counts
+    items = [result("completed")] * completed + [result("failed")] * failed + [result("pending")] * pending
+    summary, code = roll_up(items)
+    assert (summary.total, summary.completed, summary.failed, summary.pending) == (sum(counts), *counts)
+    if not failed and not pending:
+        assert code == Exit.DONE
+    elif not completed and failed:
+        assert code == Exit.NOTHING_COMPLETED
+    else:
+        assert code == Exit.PARTIAL
+
+
+def test_what_the_ledger_says_afterwards_counts() -> None:
+    """An item that another run completed meanwhile is completed, whatever this run had planned."""
+    assert ItemResult(OPEN, DONE, None).status == "completed"
+    assert ItemResult(DONE, DONE, None).error is None
+
+
+def test_an_item_that_failed_again_without_a_try_tells_why() -> None:
+    """The reason of its plan row is its error."""
+    from dataclasses import replace
+
+    given_up: Row = replace(OPEN, action="skip", status="failed", reason="tries used up (2 of max_retries=2): x")
+    found = ItemResult(given_up, given_up, None)
+    assert (found.status, found.error) == ("failed", "tries used up (2 of max_retries=2): x")
