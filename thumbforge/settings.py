@@ -66,6 +66,7 @@ SETTINGS: Mapping[str, Setting] = {
     "output.height": Setting("1080", _number(int, 720, 4320), "pixels; 16:9 with the width"),
     "output.format": Setting("jpeg", _choice("jpeg", "png"), "file format of finals"),
     "output.max_bytes": Setting("2000000", _number(int, 20_000, 50_000_000), "size that the encoder stays under"),
+    "output.emoji_font": Setting("", str, "a colour emoji font (COLR) to draw emoji with; a path in the project"),
     "log.level": Setting("auto", _choice("auto", "debug", "info", "warning", "error"), "of the lines on stderr"),
 }
 

@@ -91,13 +91,15 @@ class Batch(ThumbCommand):
             items = tuple(ItemResult(row, row, None) for row in rows)
             summary, exit_code = roll_up(items)
             result = Result(planned, None, items, summary, exit_code)
+            page = ""
         else:
             calls = sum(row.calls for row in rows)
             if series.profile.price and calls and not as_json:
                 sys.stderr.write(estimate(series.profile, calls) + "\n")
             names = add(session, planned, rows)
             result = run_tasks(session, names, arguments.options["concurrency"])
-        view.print_result(result, project, as_json=as_json)
+            page = session.sheets.get(series.name, "")
+        view.print_result(result, project, page, as_json=as_json)
         return result.exit_code
 
     def _pairs(self, arguments: Arguments) -> variables.Pairs:

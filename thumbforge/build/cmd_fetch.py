@@ -59,8 +59,7 @@ class Fetch(ThumbCommand):
         _configure_logging(project)
         request = FetchRequest(arguments.words[0], options["source"], options["refresh"], numbering)
         target = target_of(request, project.cwd)
-        if target.link and not options["json"]:
-            _tell_choice(target.link)
+        _tell_choice(target.link)
         try:
             outcome = fetch(project, request, target)
             for warning in outcome.warnings:

@@ -206,7 +206,7 @@ def tell(project: Project, run_id: str, exit_code: Exit, arguments: Arguments, s
     with closing(database):
         run = find_run(database, run_id)
         found = candidates(database, run)
-    sheet = _sheet(project, run_id, found)
+    sheet = _sheet(project, run, found)
     if arguments.options["json"]:
         print_json({**_document(project, run, found, sheet), "exit_code": exit_code})
         return exit_code
@@ -220,12 +220,15 @@ def tell(project: Project, run_id: str, exit_code: Exit, arguments: Arguments, s
     return exit_code
 
 
-def _sheet(project: Project, run_id: str, found: list[Candidate]) -> Path | None:
-    """The contact sheet of the candidates: a file of the store, made anew whenever it is asked for."""
-    from thumbforge.runs.sheet import write_contact_sheet
+def _sheet(project: Project, run: sqlite3.Row, found: list[Candidate]) -> Path | None:
+    """The contact sheet of the candidates, made anew whenever it is asked for; a page of the same lies beside it."""
+    from thumbforge.runs.sheet import hero_sheet, write_sheet
 
-    shown = [(f"{c.ordinal}{' (picked)' if c.picked else ''}", project.store.path(*c.final)) for c in found if c.final]
-    return write_contact_sheet(project.home / "sheets" / f"hero-{run_id[:8]}.png", shown) if shown else None
+    if not any(candidate.final for candidate in found):
+        return None
+    name = f"hero-{run['id'][:8]}"
+    page = write_sheet(hero_sheet(project, run, found), project.home / "sheets", (f"{name}.html", f"{name}.png"))
+    return page.with_suffix(".png")
 
 
 def _document(project: Project, run: sqlite3.Row, found: list[Candidate], sheet: Path | None) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from thumbforge.errors import Exit, StoreError, UsageError
 
 DODO = '''"""The tasks of this project: `doit list --all -s`, `doit info thumb:…`, `doit batch series=example`."""
 
-from thumbforge.build.dodo import DOIT_CONFIG, task_thumb
+from thumbforge.build.dodo import DOIT_CONFIG, task_sheet, task_thumb
 
-__all__ = ["DOIT_CONFIG", "task_thumb"]
+__all__ = ["DOIT_CONFIG", "task_sheet", "task_thumb"]
 '''
 GITIGNORE = "/.thumbforge/\n/out/\n/.doit.db*\n"
 PLAYLIST = """\

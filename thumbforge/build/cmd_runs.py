@@ -45,7 +45,7 @@ def resume(command: ThumbCommand, prefix: str, arguments: Arguments) -> int:
     session = start(Session(project, Cancel(), resumption=resumption))
     names = add(session, resumption.planned, resumption.planned.rows)
     result = run_tasks(session, names, arguments.options["concurrency"])
-    print_result(result, project, as_json=as_json)
+    print_result(result, project, session.sheets.get(result.planned.series.name, ""), as_json=as_json)
     return int(result.exit_code)
 
 

@@ -129,7 +129,8 @@ def _use(project: Project, planned: PlannedSeries, row: Row, words: Sequence[str
     [now] = [r for r in planned.rows if r.wanted.item_key == row.wanted.item_key]
     session = start(Session(project, Cancel()))
     result = run_tasks(session, add(session, planned, [now]), None)
-    print_result(result, project, as_json=arguments.options["json"])
+    page = session.sheets.get(planned.series.name, "")
+    print_result(result, project, page, as_json=arguments.options["json"])
     return int(result.exit_code)
 
 

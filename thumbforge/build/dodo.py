@@ -7,7 +7,7 @@ from typing import Any
 
 from thumbforge import settings
 from thumbforge.build.checker import ContentChecker
-from thumbforge.build.tasks import task_thumb
+from thumbforge.build.tasks import task_sheet, task_thumb
 from thumbforge.errors import ThumbforgeError
 
 
@@ -20,7 +20,7 @@ def _concurrency() -> int:
 
 
 DOIT_CONFIG: dict[str, Any] = {
-    "default_tasks": ["thumb"],
+    "default_tasks": ["thumb", "sheet"],
     "continue": True,  # one bad item never stops the rest
     "par_type": "thread",  # results come from the ledger, and processes would need picklable tasks
     "num_process": _concurrency(),
@@ -30,4 +30,4 @@ DOIT_CONFIG: dict[str, Any] = {
     "sort": "definition",  # playlist order
 }
 
-__all__ = ["DOIT_CONFIG", "task_thumb"]
+__all__ = ["DOIT_CONFIG", "task_sheet", "task_thumb"]

@@ -63,9 +63,9 @@ def _run(arguments: list[str]) -> int:
 
 def _namespace() -> dict[str, Any]:
     """What the dodo.py of a new project has."""
-    from thumbforge.build.dodo import DOIT_CONFIG, task_thumb
+    from thumbforge.build.dodo import DOIT_CONFIG, task_sheet, task_thumb
 
-    return {"DOIT_CONFIG": DOIT_CONFIG, "task_thumb": task_thumb}
+    return {"DOIT_CONFIG": DOIT_CONFIG, "task_sheet": task_sheet, "task_thumb": task_thumb}
 
 
 def _is_ours(main: Any, command: str) -> bool:

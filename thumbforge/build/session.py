@@ -42,6 +42,7 @@ class Session:
     selected: list[str] = field(default_factory=list)
     batches: dict[tuple[str, bool], Batch] = field(default_factory=dict)
     ignored: set[str] = field(default_factory=set)
+    sheets: dict[str, str] = field(default_factory=dict)
     faults: dict[str, Exception] = field(default_factory=dict)
     exit_code: Exit | None = None
     checker: ContentChecker = field(default_factory=ContentChecker)
@@ -91,13 +92,37 @@ class Session:
         self.batches[series, retake] = batch
         return batch
 
+    def now(self, series: str) -> PlannedSeries:
+        """The series as it stands now: planned again once something may have been made."""
+        from thumbforge.runs.batch import decided
+
+        planned = self.planned[series]
+        return decided(self.project, planned) if any(name == series for name, _ in self.batches) else planned
+
     def close(self) -> list[Result]:
         """Roll up and close every batch that was opened, in the order they were."""
         ignored = {self.names[name][1]: name for name in self.ignored if name in self.names}
         results = [batch.close(ignored) for batch in self.batches.values()]
+        for result in results:
+            self.sheets[result.planned.series.name] = self._write_sheet(result)
         self.batches.clear()
         self.exit_code = worst(result.exit_code for result in results)
         return results
+
+    def _write_sheet(self, result: Result) -> str:
+        """Whatever became of the items: the sheet shows it. A sheet that cannot be written fails no batch."""
+        from thumbforge import log
+        from thumbforge.errors import ThumbforgeError
+        from thumbforge.runs.batch import decided
+        from thumbforge.runs.make import relative
+        from thumbforge.runs.sheet import keep_sheet
+
+        try:
+            page = keep_sheet(self.project, result.planned, decided(self.project, result.planned).rows)
+        except ThumbforgeError as error:
+            log.warning("the sheet could not be written", error=str(error))
+            return ""
+        return relative(page, self.project.root)
 
     def rebuilt_record(self, task_name: str) -> dict[str, Any] | None:
         """doit's record of a task that the ledger says is done, as if doit had just made it."""

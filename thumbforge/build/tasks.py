@@ -94,6 +94,54 @@ def _manifest(session: Session, row: Row) -> str | None:
     return relative(path, session.project.root) if path.is_file() else None
 
 
+def task_sheet() -> Iterator[dict[str, Any]]:
+    """sheets, one page and one picture per series"""
+    yield {"basename": "sheet", "name": None, "doc": "a sheet of every series", "uptodate": [True]}
+    session = sessions.current()
+    for series in session.planned if session else ():
+        names = [name for name, (of_series, _) in session.names.items() if of_series == series] if session else []
+        folder = f"out/{series}"
+        yield {
+            "basename": "sheet",
+            "name": series,
+            "doc": f"Sheet of {series}",
+            "actions": [(make_sheet, [session, series])],
+            "task_dep": names,
+            "targets": [f"{folder}/sheet.html", f"{folder}/sheet.png"],
+            "uptodate": [SheetUpToDate(session, series)] if session else [],
+            "clean": True,
+            "io": {"capture": False},
+            "verbosity": 2,
+        }
+
+
+class SheetUpToDate:
+    """Whether the sheet shows what the ledger has now; asked after the thumbnails of its series were made."""
+
+    def __init__(self, session: Session, series: str) -> None:
+        self.session, self.series = session, series
+
+    def __call__(self) -> bool:
+        from thumbforge.runs.sheet import is_current, series_sheet
+
+        project, planned = self.session.project, self.session.now(self.series)
+        return is_current(project, self.series, series_sheet(project, planned, planned.rows))
+
+    def __str__(self) -> str:
+        return "shows other pictures or states than the ledger has"
+
+
+def make_sheet(session: Session, series: str) -> Any:
+    from thumbforge.runs.sheet import keep_sheet
+
+    planned = session.now(series)
+    try:
+        keep_sheet(session.project, planned, planned.rows)
+    except ThumbforgeError as error:
+        return TaskFailed(describe(error))
+    return True
+
+
 def thumb_task(session: Session, name: str) -> dict[str, Any]:
     """The doit task of one item, under its full name."""
     row = session.rows[name]

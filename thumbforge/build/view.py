@@ -46,7 +46,8 @@ def _planned(row: Row) -> dict[str, Any]:
     }
 
 
-def print_result(result: Result, project: Project, *, as_json: bool) -> None:
+def print_result(result: Result, project: Project, page: str, *, as_json: bool) -> None:
+    """`page` is the sheet's path in the project, "" where none was written."""
     if as_json:
         print_json(
             {
@@ -82,6 +83,8 @@ def print_result(result: Result, project: Project, *, as_json: bool) -> None:
         ],
     )
     write(result.stop or f"{tally(result)}: out/{result.planned.series.name}/")
+    if page:
+        write(f"Sheet: {page}")
     if hint := how_to_go_on(result):
         write(hint)
 

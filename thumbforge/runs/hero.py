@@ -22,7 +22,7 @@ from thumbforge.runs.project import Project
 from thumbforge.runs.reference import NO_HERO, find_hero
 from thumbforge.runs.resume import frozen
 from thumbforge.runs.rollup import PlannedSeries, Result
-from thumbforge.runs.series import Series, default_output
+from thumbforge.runs.series import Series, default_output, look
 from thumbforge.runs.wanted import wanted_heroes
 from thumbforge.sources.links import VideoLink, parse_link
 from thumbforge.specs.catalog import LoadedPlaylist
@@ -59,6 +59,7 @@ def plan_heroes(project: Project, request: HeroRequest) -> PlannedSeries:
         overrides=request.vars,
         max_images=None,
         output=default_output(project.settings),
+        **look(None, project.root, project.settings),
     )
     return _planned(project, series, "hero", None, request.seed, request.count)
 

@@ -227,7 +227,7 @@ def _finish(row: Row, iteration_id: str, art: Art, shop: Workshop) -> Outcome:
         picture, report = row.final.picture, row.final.report
     else:
         picture, report = _draw(row, art, shop)
-    violations, warnings = _joined(_failed(report, "error")), _failed(report, "warning")
+    violations, warnings = _joined(failed_checks(report, "error")), failed_checks(report, "warning")
     write_manifest(shop.store, row, art, picture)
     shop.work.record_final(iteration_id, art, final_key, picture, report, violations)
     if violations:
@@ -268,9 +268,9 @@ def _draw(row: Row, art: Art, shop: Workshop) -> tuple[StoredPicture, dict[str, 
     return picture, report.as_dict()
 
 
-def _failed(report: Mapping[str, Any], level: str) -> tuple[str, ...]:
+def failed_checks(report: Mapping[str, Any], level: str) -> tuple[str, ...]:
     """The checks of this level that were not passed, as the ledger's report has them."""
-    failed = (check for check in report["checks"] if check["level"] == level and not check["ok"])
+    failed = (check for check in report.get("checks", ()) if check["level"] == level and not check["ok"])
     return tuple(f"{check['rule']}: {check['detail']}" for check in failed)
 
 

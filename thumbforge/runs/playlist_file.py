@@ -106,10 +106,10 @@ def _replaced(path: Path, expected: bytes | None, data: bytes) -> bool:
         target.parent.mkdir(parents=True, exist_ok=True)
         mode = target.stat().st_mode & 0o777 if expected is not None else 0o644
         with temporary.open("wb") as file:
-            os.fchmod(file.fileno(), mode)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        temporary.chmod(mode)
         if _bytes(path) != expected:
             return False
         temporary.replace(target)

@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from thumbforge.errors import NotFound, ReplayDivergence, UsageError
-from thumbforge.models import Item, Output, Playlist, PlaylistHead, Profile, Template
+from thumbforge.models import Brand, Item, Output, Playlist, PlaylistHead, Profile, Template
 from thumbforge.providers.registry import capabilities_of
 from thumbforge.runs.plan import Limits, Row, plan
 from thumbforge.runs.project import Project
 from thumbforge.runs.record import planned_item
 from thumbforge.runs.reference import NO_HERO, Hero
 from thumbforge.runs.rollup import PlannedSeries
-from thumbforge.runs.series import Series
+from thumbforge.runs.series import Series, look
 from thumbforge.runs.snapshot import read_snapshot
 from thumbforge.runs.wanted import Place, Wanted, wanted_heroes, wanted_items
 from thumbforge.store.database import Database
@@ -141,6 +141,7 @@ def _series(
     items = [Item.model_validate(plan["item"]) for plan in plans]
     if run["kind"] != "batch":
         items = items[:1]  # every candidate is for the same video
+    brand = Brand.model_validate(params["brand"]) if params["brand"] else None
     return Series(
         name=params["series"],
         playlist_name=params["playlist"],
@@ -154,6 +155,8 @@ def _series(
         max_images=params["max_images"],
         output=Output.model_validate(params["output"]),
         prompt_append=params["prompt_append"],
+        brand=brand,
+        **look(brand, project.root, project.settings),
     )
 
 

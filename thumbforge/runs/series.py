@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from thumbforge import log
 from thumbforge.errors import NotFound, UsageError
-from thumbforge.models import Output, Playlist, Profile, SeriesSpec, Template
+from thumbforge.imaging.brand import Identity, identity
+from thumbforge.imaging.userfiles import FontFile, font_file
+from thumbforge.models import Brand, Output, Playlist, Profile, SeriesSpec, Template
 from thumbforge.runs.reference import Hero, find_hero
 from thumbforge.settings import Settings
 from thumbforge.sources.links import PlaylistLink, VideoLink, parse_link
@@ -46,7 +48,8 @@ class SeriesRequest:
 @dataclass(frozen=True, slots=True)
 class Series:
     """A declared batch with everything looked up. `vars` are the series' with the command's on top; `prompt_append`
-    is what a refinement of a hero adds to the rendered prompt."""
+    is what a refinement of a hero adds to the rendered prompt. `identity` is the brand with its files found; an
+    item's picture counts from `root`."""
 
     name: str
     playlist_name: str
@@ -61,6 +64,10 @@ class Series:
     output: Output
     max_cost: Decimal | None = None
     prompt_append: str = ""
+    brand: Brand | None = None
+    identity: Identity | None = None
+    emoji: FontFile | None = None
+    root: Path = Path()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +152,20 @@ def _build(place: Place, name: str, playlist: LoadedPlaylist, spec: SeriesSpec, 
         max_images=spec.max_images if request.max_images is None else request.max_images,
         output=spec.output or default_output(place.settings),
         max_cost=request.max_cost,
+        brand=spec.brand,
+        **look(spec.brand, place.root, place.settings),
     )
+
+
+def look(brand: Brand | None, root: Path, settings: Settings) -> dict[str, Any]:
+    """What the brand and the settings add to every picture of a series, read and hashed once. UsageError for a file
+    that cannot be used."""
+    emoji = settings.text("output.emoji_font")
+    return {
+        "identity": identity(brand, root) if brand else None,
+        "emoji": font_file(root / emoji) if emoji else None,
+        "root": root,
+    }
 
 
 def default_output(settings: Settings) -> Output:

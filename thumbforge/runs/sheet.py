@@ -1,34 +1,149 @@
-"""Contact sheets: pictures side by side in a file to look at."""
+"""The sheet of a series or of a hero run: one page and one picture on which everything can be looked at."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from thumbforge import ids
+from thumbforge.imaging.sheet import Sheet, SheetItem, write_contact, write_page
+from thumbforge.runs.make import failed_checks
+from thumbforge.runs.plan import Row
+from thumbforge.runs.project import Project
+from thumbforge.runs.rollup import PlannedSeries
 from thumbforge.store.assets import store_errors
 
-COLUMNS, WIDTH, GAP, LABEL = 2, 640, 16, 28
+if TYPE_CHECKING:
+    from thumbforge.runs.hero import Candidate
+
+NAMES = ("sheet.html", "sheet.png")
 
 
-def write_contact_sheet(target: Path, pictures: Sequence[tuple[str, Path]]) -> Path:
-    """A PNG with each picture 640 pixels wide and its label below, two in a row; replaces an older one."""
-    from PIL import Image, ImageDraw, ImageFont
+def series_sheet(project: Project, planned: PlannedSeries, rows: Iterable[Row]) -> Sheet:
+    """What the sheet of a series shows now."""
+    series, rows = planned.series, tuple(rows)
+    costs = _costs(project, [row.iteration_id for row in rows if row.iteration_id])
+    return Sheet(
+        title=series.playlist.playlist.title or series.name,
+        channel=series.playlist.playlist.channel,
+        facts=(
+            ("series", series.name),
+            ("template", f"{series.template.name} v{series.template.version}"),
+            ("provider", series.profile.name),
+        ),
+        items=tuple(_item(project, row, costs.get(row.iteration_id or "", "")) for row in rows),
+    )
 
-    height = WIDTH * 9 // 16
-    rows = -(-len(pictures) // COLUMNS)
-    columns = min(COLUMNS, len(pictures))
-    size = (GAP + columns * (WIDTH + GAP), GAP + rows * (height + LABEL + GAP))
-    sheet = Image.new("RGB", size, "#16181d")
-    draw = ImageDraw.Draw(sheet)
-    font = ImageFont.load_default(20)
-    for n, (label, path) in enumerate(pictures):
-        x, y = GAP + n % COLUMNS * (WIDTH + GAP), GAP + n // COLUMNS * (height + LABEL + GAP)
-        with Image.open(path) as opened:
-            sheet.paste(opened.convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS), (x, y))
-        draw.text((x, y + height + 4), label, fill="#f2f3f5", font=font)
-    with store_errors("the contact sheet", "sheet.file"):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = target.with_suffix(".tmp")
-        sheet.save(temporary, "PNG")
-        temporary.replace(target)
-    return target
+
+def _item(project: Project, row: Row, cost: str) -> SheetItem:
+    item, final = row.wanted.item, row.final
+    notes = (*failed_checks(final.report, "error"), *failed_checks(final.report, "warning")) if final else ()
+    output = row.wanted.series.output
+    return SheetItem(
+        title=item.title,
+        part=row.wanted.drawing.part or "",
+        picture=_picture(project, row),
+        size=(output.width, output.height),
+        video=item.video,
+        key=row.wanted.key[:8],
+        cost=cost,
+        status=row.status,
+        reason="" if row.idle and row.status == "completed" else row.reason,
+        duration=item.duration,
+        notes=notes,
+        good=row.status == "completed" and not notes,
+    )
+
+
+def _picture(project: Project, row: Row) -> Path | None:
+    """The export beside the sheet, so that out/ can be taken elsewhere as it is; else the stored final."""
+    export = project.out / row.wanted.series.name / row.wanted.export_name
+    if row.status == "completed" and export.is_file():
+        return export
+    return project.store.path(row.final.picture.sha256, row.final.picture.suffix) if row.final else None
+
+
+def _costs(project: Project, iterations: list[str]) -> dict[str, str]:
+    """What each iteration has cost over all its attempts, where the ledger knows."""
+    database = project.read_ledger()
+    if database is None:
+        return {}
+    with closing(database):
+        rows = database.rows(
+            "SELECT iteration_id, cost, currency FROM attempt WHERE cost IS NOT NULL"
+            " AND iteration_id IN (SELECT value FROM json_each(?))",
+            (json.dumps(iterations),),
+        )
+    spent: dict[tuple[str, str], Decimal] = {}
+    for row in rows:
+        key = (row["iteration_id"], row["currency"])
+        spent[key] = spent.get(key, Decimal(0)) + Decimal(row["cost"])
+    told: dict[str, str] = {}
+    for (iteration, currency), amount in spent.items():
+        told[iteration] = ", ".join(filter(None, (told.get(iteration), f"{amount} {currency}")))
+    return told
+
+
+def hero_sheet(project: Project, run: sqlite3.Row, found: Iterable[Candidate]) -> Sheet:
+    """The candidates of a hero run, the pick marked."""
+    return Sheet(
+        title=f"Hero run {str(run['id'])[:8]}",
+        facts=(("kind", str(run["kind"])), ("status", str(run["status"]))),
+        items=tuple(
+            SheetItem(
+                title=f"Candidate {c.ordinal}{' (picked)' if c.picked else ''}",
+                picture=project.store.path(*c.final) if c.final else None,
+                key=c.iteration_id[:8],
+                status=c.status,
+                reason=c.error or "",
+                good=c.status == "completed",
+            )
+            for c in found
+        ),
+    )
+
+
+def write_sheet(sheet: Sheet, folder: Path, names: tuple[str, str] = NAMES) -> Path:
+    """Write page and picture into `folder`; returns the page's path. Writing the same sheet again changes nothing."""
+    with store_errors("the sheet", "sheet.file"):
+        folder.mkdir(parents=True, exist_ok=True)
+        write_contact(sheet, folder / names[1])
+        write_page(sheet, folder / names[0])
+    return folder / names[0]
+
+
+def keep_sheet(project: Project, planned: PlannedSeries, rows: Iterable[Row]) -> Path:
+    """The sheet of a series in out/<series>/, written where it is not the current one."""
+    sheet = series_sheet(project, planned, rows)
+    folder = project.out / planned.series.name
+    if not is_current(project, planned.series.name, sheet):
+        write_sheet(sheet, folder)
+        mark = _mark(project, planned.series.name)
+        mark.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        mark.write_text(digest(sheet), encoding="utf-8")
+    return folder / NAMES[0]
+
+
+def is_current(project: Project, series: str, sheet: Sheet) -> bool:
+    """Whether the files in out/ are there and show this."""
+    try:
+        known = _mark(project, series).read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return known == digest(sheet) and all((project.out / series / name).is_file() for name in NAMES)
+
+
+def digest(sheet: Sheet) -> str:
+    """Identity of what a sheet shows; where the project lies is no part of it."""
+    items = [replace(item, picture=item.picture and Path(item.picture.name)) for item in sheet.items]
+    return ids.sha256_hex(repr(replace(sheet, items=tuple(items))).encode())
+
+
+def _mark(project: Project, series: str) -> Path:
+    return project.home / "sheets" / f"{series}.shown"

@@ -54,9 +54,13 @@ def store_thumbnails(
     wanted = [video for video in videos if video not in have]
     made: dict[str, Thumbnail] = {}
     if wanted:
-        with client() as web, ThreadPoolExecutor(AT_ONCE) as pool:
+        with client() as web:
             store = partial(_one, web, base_url or BASE_URL, home, retry_base_s)
-            made = dict(zip(wanted, pool.map(store, wanted), strict=True))
+            pool = ThreadPoolExecutor(AT_ONCE)
+            try:
+                made = dict(zip(wanted, pool.map(store, wanted), strict=True))
+            finally:
+                pool.shutdown(cancel_futures=True)  # Ctrl-C waits for four, not for a thousand
     return tuple(made[video] if video in made else Thumbnail(video, "kept", have[video]) for video in videos)
 
 

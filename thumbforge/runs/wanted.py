@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from thumbforge import ids
 from thumbforge.imaging.finalise import Drawing, final_parts
+from thumbforge.imaging.userfiles import picture_file
 from thumbforge.models import Item
 from thumbforge.providers.base import Capabilities, Reference, Request
 from thumbforge.runs.series import Series
@@ -78,6 +80,8 @@ def places(series: Series) -> Iterator[Place]:
     suffix = ".jpg" if series.output.format == "jpeg" else ".png"
     for position, item in enumerate(series.playlist.items, 1):
         seen[item.video] += 1
+        if item.removed:
+            continue  # it keeps its place and its edits in the list, and gets no picture
         occurrence = seen[item.video]
         number = f"{item.part if item.part is not None else position:0{width}d}"
         again = "" if occurrence == 1 else f"-{occurrence}"
@@ -114,7 +118,7 @@ def _wanted(
         position=place.position,
         occurrence=place.occurrence,
         request=request,
-        drawing=Drawing(title=item.title if item.text is None else item.text, part=_part(prompts, item, variables)),
+        drawing=_drawing(series, prompts, item, variables),
         key=ids.idempotency_key(parts),
         key_parts=parts,
         reads=capabilities.reads,
@@ -158,6 +162,23 @@ def _variables(series: Series, item: Item, position: int) -> Mapping[str, Any]:
         negative_space=series.template.layout.negative_space,
         position=position,
     )
+
+
+def _drawing(series: Series, prompts: Prompts, item: Item, variables: Mapping[str, Any]) -> Drawing:
+    shows_picture = item.picture is not None and series.template.layout.picture is not None
+    return Drawing(
+        title=item.title if item.text is None else item.text,
+        part=_part(prompts, item, variables),
+        language=series.playlist.playlist.language,
+        kicker=prompts.kicker(variables),
+        series=prompts.series(variables),
+        picture=_picture(series.root / str(item.picture)) if shows_picture else None,
+        brand=series.identity,
+        emoji=series.emoji,
+    )
+
+
+_picture = lru_cache(maxsize=None)(picture_file)  # read and hashed once, however many items show it
 
 
 def _part(prompts: Prompts, item: Item, variables: Mapping[str, Any]) -> str | None:

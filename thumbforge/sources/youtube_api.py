@@ -85,7 +85,7 @@ class YouTubeApi:
         count = at(found, "contentDetails", "itemCount")
         return from_pages(
             pages,
-            said(found, "snippet", "title") or what,
+            what,
             head=_head(playlist, found, rows),
             seconds=self._seconds(client, list(dict.fromkeys(videos))),
             expected=count if isinstance(count, int) else 0,

@@ -56,6 +56,9 @@ class Prompts:
         self._prompt = _Text(template.name, "prompt", template.prompt)
         self._negative = _Text(template.name, "negative_prompt", template.negative_prompt or "")
         self._part = _Text(template.name, "layout.part.text", part.text if part else "")
+        kicker, series = template.layout.kicker, template.layout.series
+        self._kicker = _Text(template.name, "layout.kicker.text", kicker.text if kicker else "")
+        self._series = _Text(template.name, "layout.series.text", series.text if series else "")
 
     def prompt(self, variables: Mapping[str, Any]) -> str:
         """The prompt, without blank lines around it; never empty."""
@@ -69,6 +72,14 @@ class Prompts:
         if variables["part_number"] is None and not variables["part_label"]:
             return None
         return self._part.render(variables) or None
+
+    def kicker(self, variables: Mapping[str, Any]) -> str | None:
+        """The line over the title; None where the layout has none or it comes out empty."""
+        return self._kicker.render(variables) or None
+
+    def series(self, variables: Mapping[str, Any]) -> str | None:
+        """The series' name as the layout shows it; None where it shows none."""
+        return self._series.render(variables) or None
 
 
 class _Text:
