@@ -12,13 +12,25 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-DODO = 'from thumbforge.build.dodo import DOIT_CONFIG, task_thumb\n\n__all__ = ["DOIT_CONFIG", "task_thumb"]\n'
+from thumbforge.runs.audit import audit
+from thumbforge.runs.project import Project
 
+# An end that reports failure after the work was done is one of these; a kill leaves no time to report.
+RAISING = ("enospc", "eio")
+
+# Between these a call was begun or answered, and nothing durable tells what came of it: the next run calls again.
+WINDOW = ("call.begin.after", "call.before", "call.after", "staged.before")
+
+DODO = 'from thumbforge.build.dodo import DOIT_CONFIG, task_sheet, task_thumb\n\n__all__ = ["DOIT_CONFIG", "task_sheet", "task_thumb"]\n'
+
+Dump = dict[str, list[tuple[Any, ...]]]
 # What an uninterrupted run and a crashed one must agree on: everything but times, random ids and lost attempts.
 _DUMP = {
     "iterations": """
@@ -47,15 +59,22 @@ class Site:
     root: Path
 
     @classmethod
-    def make(cls, root: Path, items: int = 2, delay_ms: int = 0) -> Site:
+    def make(cls, root: Path, items: int = 2, delay_ms: int = 0, at_once: int = 4, failing: int = 0) -> Site:
+        """`at_once` calls of the provider at a time; item `failing` fails in every call."""
         from PIL import Image
 
         for folder in ("playlists", "providers", "series", "heroes"):
             (root / "specs" / folder).mkdir(parents=True)
         (root / "dodo.py").write_text(DODO)
-        rows = "".join(f"  - {{video: crash{n:06d}, title: Item {n}, part: {n}}}\n" for n in range(1, items + 1))
+        topics = {n: "[[FAIL_PERMANENT]]" if n == failing else f"matter {n}" for n in range(1, items + 1)}
+        rows = "".join(
+            f"  - {{video: crash{n:06d}, title: Item {n}, part: {n}, topic: '{topic}'}}\n"
+            for n, topic in topics.items()
+        )
         (root / "specs/playlists/c.yaml").write_text(f"playlist: {{id: PLcrash0000000}}\nitems:\n{rows}")
-        (root / "specs/providers/p.yaml").write_text(f"name: p\nprovider: fake\nparams: {{delay_ms: {delay_ms}}}\n")
+        (root / "specs/providers/p.yaml").write_text(
+            f"name: p\nprovider: fake\nparams: {{delay_ms: {delay_ms}}}\nmax_concurrency: {at_once}\n"
+        )
         (root / "specs/series/c.yaml").write_text(
             "playlist: c\nhero: specs/heroes/h.png\nprovider: p\noutput: {width: 1280, height: 720}\n"
         )
@@ -73,19 +92,22 @@ class Site:
             "THUMBFORGE_RETRY__BASE_S": "0",
             "THUMBFORGE_FAKE_LOG": str(self.root / "calls.jsonl"),
             "THUMBFORGE_BATCH__MAX_LOST": "1000",
+            "THUMBFORGE_OUTPUT__WIDTH": "1280",
+            "THUMBFORGE_OUTPUT__HEIGHT": "720",
             **more,
         }
 
-    def doit(self, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+    def start(self, *words: str, **environ: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
             [sys.executable, "-m", "doit", *words],
-            cwd=self.root,
-            env=self.environ(**environ),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+            cwd=self.root, env=self.environ(**environ), text=True, encoding="utf-8",
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def doit(self, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
+        process = self.start(*words, **environ)
+        out, err = process.communicate(timeout=120)
+        return subprocess.CompletedProcess(words, process.returncode, out, err)
 
     def batch(self, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
         return self.doit("batch", "series=c", *words, **environ)
@@ -107,12 +129,16 @@ class Site:
         return rows[0][0] if rows else None
 
     def go_on(self) -> subprocess.CompletedProcess[str]:
-        """Resume the run that was cut short; without one, or to put the files back, the batch again."""
+        """Resume the run that was cut short; without one, the batch again."""
         if run := self.unfinished_run():
-            resumed = self.doit("runs", "resume", run)
-            if resumed.returncode:
-                return resumed
+            return self.doit("runs", "resume", run)
         return self.batch()
+
+    def go_on_with(self, fault: str) -> subprocess.CompletedProcess[str]:
+        """The same, with a fault on the way."""
+        run = self.unfinished_run()
+        words = ("runs", "resume", run, "-n", "1") if run else ("batch", "series=c", "-n", "1")
+        return self.doit(*words, THUMBFORGE_FAULT=fault)
 
     def calls(self) -> tuple[int, int]:
         """Provider calls begun and ended."""
@@ -120,21 +146,48 @@ class Site:
         events = [json.loads(line)["event"] for line in path.read_text().splitlines()] if path.exists() else []
         return events.count("start"), events.count("end")
 
-    def dump(self) -> dict[str, list[tuple[Any, ...]]]:
+    def dump(self) -> Dump:
         return {name: self.query(sql) for name, sql in _DUMP.items()}
 
 
-def judge(site: Site, model: dict[str, list[tuple[Any, ...]]]) -> list[str]:
-    """What is wrong after a crash and its recovery; empty when all is well."""
-    wrong = []
+def findings(root: Path) -> list[str]:
+    """What `audit` finds, looked up in this process and without a write, and what SQLite thinks of the file."""
+    project = Project(root)
+    database = project.read_ledger()
+    assert database is not None
+    with closing(database):
+        found = audit(project, database, "", time.time(), float("inf"), lambda: None)
+        broken = [tuple(row) for row in database.rows("PRAGMA foreign_key_check")]
+        [(sound,)] = database.rows("PRAGMA integrity_check")
+    lines = [f"{f.kind} {f.subject}: {f.detail}" for f in found.findings]
+    return [*lines, *map(str, broken), *([] if sound == "ok" else [sound])]
+
+
+def judge(site: Site, model: Dump, without: Iterable[str] = ()) -> list[str]:
+    """What is wrong after a crash and its recovery; empty when all is well. `without` are parts not to compare."""
     found = site.dump()
-    for name, rows in model.items():
-        if found[name] != rows:
-            wrong.append(f"{name} differ: {found[name]} instead of {rows}")
-    audit = site.doit("audit", "--json")
-    if audit.returncode:
-        wrong.append(f"audit: {audit.stdout}{audit.stderr}")
-    exports = sorted(p.name for p in (site.root / "out/c").iterdir())
+    wrong = [
+        f"{name} differ: {found[name]} instead of {rows}"
+        for name, rows in model.items()
+        if name not in without and found[name] != rows
+    ]
+    wrong += findings(site.root)
+    folder = site.root / "out/c"
+    exports = sorted(p.name for p in folder.iterdir()) if folder.exists() else []
     if exports != sorted(Path(row[2]).name for row in model["exports"]):
         wrong.append(f"out/ holds {exports}")
     return wrong
+
+
+def judge_calls(site: Site, items: int, points: Iterable[str] = ()) -> list[str]:
+    """More calls than items only for calls that a crash cut off, and for each crash in the window, one."""
+    begun, ended = site.calls()
+    allowed = items + (begun - ended) + sum(point in WINDOW for point in points)
+    return [f"{begun} calls for {items} items, {ended} ended"] if begun > allowed else []
+
+
+def judge_words(*told: subprocess.CompletedProcess[str]) -> list[str]:
+    """No command ends with a traceback or a bug's message, whatever befell it."""
+    return [
+        told_by.stderr[-2000:] for told_by in told if "Traceback" in told_by.stderr or "this is a bug" in told_by.stderr
+    ]

@@ -20,9 +20,9 @@ import yaml
 from PIL import Image, ImageDraw
 
 DODO = """\
-from thumbforge.build.dodo import DOIT_CONFIG, task_thumb
+from thumbforge.build.dodo import DOIT_CONFIG, task_sheet, task_thumb
 
-__all__ = ["DOIT_CONFIG", "task_thumb"]
+__all__ = ["DOIT_CONFIG", "task_sheet", "task_thumb"]
 """
 SETTINGS = "[output]\nwidth = 1280\nheight = 720\n"
 PROMPT = "A calm picture about {{ topic }}."
@@ -65,10 +65,10 @@ class Project:
         return self.root / ".thumbforge"
 
     def out(self, series: str = "show") -> list[str]:
-        """Names of the exported files, sorted; a hidden one is a copy in the making."""
+        """Names of the exported pictures, sorted, without the sheet; a hidden one is a copy in the making."""
         folder = self.root / "out" / series
         names = (path.name for path in folder.iterdir()) if folder.is_dir() else ()
-        return sorted(name for name in names if not name.startswith("."))
+        return sorted(name for name in names if not name.startswith((".", "sheet.")))
 
     # What stands in the project
 

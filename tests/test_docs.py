@@ -1,74 +1,23 @@
-"""The documentation says what the program does: commands, options, codes, settings, fields and shapes are compared."""
+"""The documentation as a whole: what can be pasted, what is linked, which specs in it load, which shapes it shows."""
 
 from __future__ import annotations
 
-import importlib
 import json
+import os
 import re
 import shlex
 import subprocess
 import sys
-import tomllib
-import typing
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from pydantic import BaseModel
-from pydantic.fields import FieldInfo
 
-from thumbforge import errors, models, settings
-from thumbforge.imaging import fonts
-from thumbforge.providers import registry
-from thumbforge.providers.base import Capabilities, Request
+from tests.pages import DOCS, FENCE, LINK, PAGES, README, ROOT, fenced_lines, sections, text
 from thumbforge.specs.catalog import Catalog
-from thumbforge.specs.prompts import variables_for
 
-ROOT = Path(__file__).parents[1]
-DOCS = ROOT / "docs"
-README = ROOT / "README.md"
-PAGES = (README, ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md")))
-MODELS = tuple(
-    cls
-    for cls in vars(models).values()
-    if isinstance(cls, type) and issubclass(cls, models.Model) and cls not in {models.Model, models.NegativeSpace}
-)
-"""Every model of a spec, named in docs/specs.md by a comment before its table; a NegativeSpace is told as a Box."""
-
-SECTION = re.compile(r"<!-- model: (\w+) -->\n+((?:\|.*\n)+)")
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 SPEC = re.compile(r"# specs/(playlists|templates|providers|series)/([\w.-]+)\.yaml\b")
-
-
-def text(page: str) -> str:
-    return (DOCS / page).read_text(encoding="utf-8")
-
-
-def table(markdown: str) -> list[list[str]]:
-    """The cells of every table row that is neither a head's rule nor the head."""
-    lines = [line for line in markdown.splitlines() if line.startswith("|")]
-    rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
-    rule = [n for n, row in enumerate(rows) if set("".join(row)) <= set("-: ")]
-    return [row for n, row in enumerate(rows) if n not in rule and n + 1 not in rule]
-
-
-def bare(cell: str) -> str:
-    return cell.strip("`")
-
-
-def sections(markdown: str, level: int = 2) -> dict[str, str]:
-    """Text by heading; code fences may hold lines that look like one."""
-    plain = FENCE.sub(lambda match: match[0].replace("\n#", "\n\0#"), markdown)
-    pieces = re.split(rf"^{'#' * level} (.+)$", plain, flags=re.MULTILINE)
-    return dict(zip(pieces[1::2], (piece.replace("\0", "") for piece in pieces[2::2]), strict=True))
-
-
-def fenced_lines(markdown: str) -> list[tuple[str, str]]:
-    """Each line of each code block, with its block."""
-    return [(line, block) for _, block in FENCE.findall(markdown) for line in block.splitlines()]
 
 
 # README
@@ -98,179 +47,7 @@ def test_the_ci_script_runs_the_test_command_of_the_readme() -> None:
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/commands.md"])
-def test_the_table_of_exit_codes_is_the_programs(page: str) -> None:
-    """Every exit code of errors.Exit stands once in the table, and no other."""
-    body = sections((ROOT / page).read_text(encoding="utf-8"))["Exit codes"]
-    assert [int(bare(row[0])) for row in table(body)] == [int(code) for code in errors.Exit]
-
-
-# Commands
-
-
-def commands() -> dict[str, Any]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return {name: load(value) for name, value in project["entry-points"]["doit.COMMAND"].items()}
-
-
-def load(entry_point: str) -> Any:
-    module, _, attribute = entry_point.partition(":")
-    return getattr(importlib.import_module(module), attribute)
-
-
-def test_every_command_has_a_section_with_every_option() -> None:
-    """docs/commands.md has a section for each registered command, and names each of its options in it."""
-    found = sections(text("commands.md"))
-    missing = [name for name in commands() if f"`{name}`" not in found]
-    for name, command in commands().items():
-        body = found.get(f"`{name}`", "")
-        wanted = [f"--{option['long']}" for option in command.cmd_options]
-        wanted += [f"-{option['short']}" for option in command.cmd_options if option.get("short")]
-        missing += [f"{name} {option}" for option in wanted if not re.search(rf"`{option}(?![\w-])", body)]
-    assert not missing
-
-
-def test_every_option_in_the_commands_page_exists() -> None:
-    """No section of docs/commands.md names an option that its command does not take."""
-    for name, command in commands().items():
-        known = {f"--{option['long']}" for option in command.cmd_options}
-        body = sections(text("commands.md"))[f"`{name}`"]
-        assert set(re.findall(r"^\| `(--[a-z-]+)", body, flags=re.MULTILINE)) <= known, name
-
-
-def test_a_page_tells_which_names_other_projects_lose() -> None:
-    """docs/doit.md lists every plugin name, because none of them can be a task's name any more."""
-    paragraph = sections(text("doit.md"))["Names that are taken"]
-    assert {f"`{name}`" for name in commands()} <= set(re.findall(r"`\w+`", paragraph))
-
-
-# Errors and settings
-
-
-def test_every_error_code_is_explained() -> None:
-    """docs/errors.md has one row per code, with the exit code that the program ends with."""
-    rows = {bare(row[0]): row for row in table(text("errors.md"))}
-    ours = [cls for cls in errors.error_classes() if cls.__module__ == errors.__name__]
-    known = {cls.code: cls for cls in ours}
-    assert rows.keys() == known.keys()
-    assert {code: int(row[1]) for code, row in rows.items()} == {c: int(cls.exit_code) for c, cls in known.items()}
-    assert all(len(row) == 4 and row[2] and row[3] for row in rows.values())
-
-
-def test_every_setting_is_listed_with_its_variable_and_default() -> None:
-    """docs/settings.md has one row per setting, in the program's order."""
-    rows = [(bare(row[0]), bare(row[1]), bare(row[2])) for row in table(sections(text("settings.md"))["All settings"])]
-    assert rows == [(name, settings.variable(name), found.default) for name, found in settings.SETTINGS.items()]
-
-
 # Specs
-
-
-def test_every_field_of_every_spec_is_listed_with_type_and_default() -> None:
-    """The tables of docs/specs.md say what the models say; what a field means is for people to write."""
-    found = {(name, *row[:3]) for name, body in SECTION.findall(text("specs.md")) for row in table(body)}
-    wanted = {(model.__name__, *row) for model in MODELS for row in fields(model)}
-    assert sorted(wanted - found) == []
-    assert sorted(found - wanted) == []
-
-
-def fields(model: type[BaseModel]) -> Iterator[list[str]]:
-    hints = typing.get_type_hints(model, include_extras=True)
-    for name, field in model.model_fields.items():
-        null = ", or null" if type(None) in typing.get_args(hints[name]) else ""
-        yield [f"`{name}`", kind(hints[name]) + limits(field) + null, default(name, field)]
-
-
-WORDS: Mapping[Any, str] = {
-    models.Name: "name",
-    models.VideoId: "video id",
-    models.PlaylistId: "playlist id",
-    models.Colour: "colour",
-    models.Part: "whole number, from 0 to 100000",
-    str: "text",
-    int: "whole number",
-    float: "number",
-    models.Box: "[Box](#box)",
-    models.NegativeSpace: "[Box](#box)",
-    tuple[float, float]: "two numbers",
-}
-
-
-def kind(hint: Any) -> str:
-    """A type in the words of docs/specs.md."""
-    if hint in WORDS:
-        return WORDS[hint]
-    if isinstance(hint, type) and issubclass(hint, BaseModel):
-        return f"[{hint.__name__}](#{hint.__name__.lower()})"
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin is typing.Literal:
-        return " or ".join(f"`{value}`" for value in arguments)
-    if origin is dict:
-        return "mapping"
-    if origin is tuple:
-        return f"list of {kind(arguments[0])}"
-    return kind(arguments[0])  # what is annotated, or may be null
-
-
-def limits(field: FieldInfo) -> str:
-    """Numbers only: the length of a text surprises nobody."""
-    found = {name: getattr(m, name) for m in field.metadata for name in ("ge", "gt", "le") if hasattr(m, name)}
-    words = {"ge": "from", "gt": "above", "le": "to"}
-    return "," * bool(found) + "".join(f" {words[name]} {number}" for name, number in found.items())
-
-
-def default(name: str, field: FieldInfo) -> str:
-    if name == "name":
-        return "the file's name"
-    if field.is_required():
-        return "required"
-    value = field.default
-    if value is None:
-        return "null"
-    if isinstance(value, BaseModel):
-        return "its defaults"
-    return "empty" if value in ({}, (), "") else f"`{json.dumps(value) if isinstance(value, tuple) else value}`"
-
-
-def test_every_variable_that_a_template_sees_is_listed() -> None:
-    """The table of docs/templates.md is what a prompt can name, no more and no less."""
-    item = models.Item(video="aaaaaaaaaaa", title="Title")
-    seen = variables_for(item, models.PlaylistHead(id="PL1"), {}, 1, 1, None, 1)
-    assert {bare(row[0]) for row in table(sections(text("templates.md"))["Variables"])} == {
-        *(name for name in seen if name not in {"video", "playlist"}),
-        *(f"video.{name}" for name in seen["video"]),
-        *(f"playlist.{name}" for name in seen["playlist"]),
-    }
-
-
-def test_every_built_in_provider_has_a_section_with_its_parameters() -> None:
-    """A page says of each provider that we ship what its parameters are and what they default to."""
-    found = sections(text("providers.md"))
-    for name, value in registry.BUILT_IN.items():
-        params = importlib.import_module(value.partition(":")[0]).PARAMS
-        body = found.get(f"`{name}`") or sections(text(f"providers/{name}.md"))["Parameters"]
-        rows = {bare(row[0]): bare(row[2]) for row in table(body)}
-        assert rows == {n: worded(param.default) for n, param in params.items()}, name
-
-
-def worded(value: Any) -> str:
-    """A default as the tables of docs/providers.md write it."""
-    if value in (None, "", (), {}):
-        return "none"
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def test_what_a_provider_declares_and_is_asked_is_listed() -> None:
-    """docs/providers.md names every field of Capabilities and of Request, for those who write one."""
-    page = text("providers.md")
-    names = [*Capabilities.__dataclass_fields__, *Request.__dataclass_fields__]
-    assert [name for name in names if f"`{name}`" not in page] == []
-
-
-def test_the_fonts_of_a_layout_are_listed() -> None:
-    """docs/templates.md names the fonts that a layout may use."""
-    rows = table(sections(text("templates.md"))["Fonts"])
-    assert tuple(bare(row[0]) for row in rows) == fonts.DISPLAY
 
 
 def spec_blocks() -> list[Any]:
@@ -306,37 +83,71 @@ def test_there_is_an_example_of_each_kind_of_spec() -> None:
 # JSON
 
 
+SHOWN = {
+    "batch": ("batch", "list.csv", "--hero", "hero.jpg", "--provider", "fake"),
+    "batch --dry-run": ("batch", "list.csv", "--hero", "hero.jpg", "--provider", "fake", "--dry-run"),
+    "fetch": ("fetch", "list.csv"),
+    "playlist list": ("playlist", "list"),
+    "playlist show": ("playlist", "show", "list"),
+    "playlist renumber": ("playlist", "renumber", "list", "--start", "3"),
+    "hero show": ("hero", "generate", "aaaaaaaaaaa", "--count", "1", "--provider", "fake"),
+    "hero pick": ("hero", "pick", "{hero}", "1"),
+    "hero export": ("hero", "export", "{hero}", "--to", "picks"),
+    "hero import": ("hero", "import", "hero.jpg"),
+    "takes list": ("takes", "list", "aaaaaaaaaaa", "playlist=list.csv", "hero=hero.jpg", "provider=fake"),
+    "takes lock": ("takes", "lock", "aaaaaaaaaaa", "playlist=list.csv", "hero=hero.jpg", "provider=fake"),
+    "runs list": ("runs", "list", "--kind", "batch"),
+    "runs show": ("runs", "show", "{batch}"),
+    "runs cost": ("runs", "cost", "{batch}"),
+    "runs delete": ("runs", "delete", "{batch}"),
+    "provider list": ("provider", "list"),
+    "provider check": ("provider", "check", "fake"),
+    "template list": ("template", "list"),
+    "template show": ("template", "show", "series-parts"),
+    "template new": ("template", "new", "loud"),
+    "template validate": ("template", "validate", "loud"),
+    "template render": ("template", "render", "loud"),
+    "template preview": ("template", "preview", "loud"),
+    "config show": ("config", "show"),
+    "config path": ("config", "path"),
+    "repair": ("repair", "--apply"),
+}
+"""By the command that heads a section of docs/json.md: what to say for it, in this order, in a project with a list and
+a picture. `{batch}` and `{hero}` are the runs that the first ones made."""
+
+
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     root = tmp_path_factory.mktemp("json")
     (root / "list.csv").write_text("title,video,part\nHello,aaaaaaaaaaa,1\n", encoding="utf-8")
     (root / "hero.jpg").write_bytes((ROOT / "specs/heroes/pandas.jpg").read_bytes())
-    return root
+    (root / "thumbforge.toml").write_text("[repair]\ngrace_s = 0\n", encoding="utf-8")
+    found: dict[str, Any] = {}
+    for title, words in SHOWN.items():
+        runs = {"batch": found.get("batch", {}).get("run"), "hero": found.get("hero show", {}).get("run")}
+        found[title] = thumbforge(root, *(word.format(**runs) for word in words), "--json")
+    return found
 
 
 def thumbforge(project: Path, *words: str) -> Any:
     code = "import sys; from thumbforge.build.main import main; sys.exit(main(sys.argv[1:]))"
-    done = subprocess.run([sys.executable, "-c", code, *words], cwd=project, capture_output=True, text=True, check=True)
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("THUMBFORGE_")}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], cwd=project, env=clean, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
-def test_the_json_page_shows_the_shapes_that_are_printed(project: Path) -> None:
+@pytest.mark.parametrize("title", SHOWN)
+def test_the_json_page_shows_the_shape_that_is_printed(title: str, documents: dict[str, Any]) -> None:
     """Each document in docs/json.md has the keys that the command prints, at every level."""
-    batch = ("batch", "list.csv", "--hero", "hero.jpg", "--provider", "fake", "--json")
-    printed = {
-        "`batch --dry-run --json`": thumbforge(project, *batch, "--dry-run"),
-        "`batch --json`": thumbforge(project, *batch),
-        "`runs list --json`": thumbforge(project, "runs", "list", "--json"),
-    }
-    run = printed["`batch --json`"]["run"]
-    printed["`runs show --json`"] = thumbforge(project, "runs", "show", run, "--json")
-    found = sections(text("json.md"))
-    for title, document in printed.items():
-        [shown] = [json.loads(block) for language, block in FENCE.findall(found[title]) if language == "json"]
-        assert shape(shown) == shape(document), title
+    body = sections(text("json.md"))[f"`{title} --json`"]
+    [shown] = [json.loads(block) for language, block in FENCE.findall(body) if language == "json"]
+    assert shape(shown) == shape(documents[title])
 
 
-FREE = frozenset({"params", "report", "request", "response", "notes"})
+FREE = frozenset({"params", "report", "request", "response", "notes", "changes", "money", "outcomes", "template"})
 """Values that differ from provider to provider and release to release."""
 
 

@@ -138,7 +138,7 @@ def test_half_an_emoji_becomes_the_replacement_character() -> None:
         ("ytdlp_truncated.json", "is cut off at line 1"),
         ("ytdlp_flat_lines.jsonl", "use `-J`"),
         ("ytdlp_mix.json", "is a mix"),
-        ("api_empty.json", "is an answer of the YouTube Data API"),
+        ("api_empty.json", "is an empty playlist"),
     ],
 )
 def test_what_is_no_whole_playlist_is_refused_with_a_reason(name: str, says: str) -> None:

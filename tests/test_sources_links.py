@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thumbforge.errors import UsageError
-from thumbforge.sources.links import PlaylistLink, VideoLink, parse_link, video_in
+from thumbforge.sources.links import ChannelLink, PlaylistLink, VideoLink, parse_link, parse_target, video_in
 
 LIST = "PL5-da3qGB5ICCsgW1MxlZ0Hq8LL5U3u9y"
 VIDEO = "-Ov1N1_FbP8"
@@ -31,11 +31,57 @@ VIDEO = "-Ov1N1_FbP8"
         f"https://www.youtube.com/embed/videoseries?list={LIST}",
         f"https://www.youtube-nocookie.com/embed/videoseries?list={LIST}",
         f"https://www.youtube.com/playlist\\?list\\={LIST}",
+        f"https://www.youtubekids.com/playlist?list={LIST}",
+        f"https://www.youtube.com/oembed?url=https%3A%2F%2Fwww.youtube.com%2Fplaylist%3Flist%3D{LIST}&format=json",
+        f"https://consent.youtube.com/m?continue=https%3A%2F%2Fwww.youtube.com%2Fplaylist%3Flist%3D{LIST}&hl=en",
+        f"https://www.youtube.com/attribution_link?a=x&u=%2Fplaylist%3Flist%3D{LIST}%26feature%3Dshare",
     ],
 )
 def test_every_form_of_a_playlist_address_gives_its_id(text: str) -> None:
     """A playlist is taken from any YouTube address that names it; a watch address with a list is that list."""
-    assert parse_link(text) == PlaylistLink(LIST)
+    link = parse_link(text)
+    assert isinstance(link, PlaylistLink)
+    assert link.id == LIST
+    assert link.video == (VIDEO if VIDEO in text else "")
+
+
+CHANNEL = "UC0123456789_-abcdefghij"
+
+
+@pytest.mark.parametrize(
+    ("text", "link"),
+    [
+        (CHANNEL, PlaylistLink(f"UU{CHANNEL[2:]}")),
+        (f"https://www.youtube.com/channel/{CHANNEL}/videos", PlaylistLink(f"UU{CHANNEL[2:]}")),
+        (VIDEO, VideoLink(VIDEO)),
+        (f"youtu.be/{VIDEO}", VideoLink(VIDEO)),
+        ("@some.body-1", ChannelLink("@some.body-1")),
+        ("https://www.youtube.com/@some.body-1/videos?view=0", ChannelLink("@some.body-1")),
+        ("m.youtube.com/user/somebody", ChannelLink("somebody")),
+        (f"https://www.youtube.com/@somebody?list={LIST}", PlaylistLink(LIST)),
+    ],
+)
+def test_a_target_may_also_be_a_channel_or_a_bare_id(text: str, link: object) -> None:
+    """A channel's id means the list of its uploads (UU for UC); a handle or an old user name needs a look-up."""
+    assert parse_target(text) == link
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "pandas-30",
+        "@",
+        "@a/b",
+        "https://www.youtube.com/c/somebody",
+        "https://user@www.youtube.com/watch?v=" + VIDEO,
+    ],
+)
+def test_a_target_that_names_nothing_is_refused(text: str) -> None:
+    """Names, custom addresses that nobody can look up, and addresses with a user in them."""
+    with pytest.raises(UsageError) as caught:
+        parse_target(text)
+    assert "playlist" in caught.value.hint
 
 
 @pytest.mark.parametrize("prefix", ["PL", "UU", "FL", "OL"])
@@ -92,7 +138,10 @@ def test_anything_else_is_no_link(text: str) -> None:
         ("WL", "Watch later"),
         ("https://www.youtube.com/playlist?list=LL", "Liked videos"),
         ("https://www.youtube.com/@somebody", "names no playlist and no video"),
-        ("https://www.youtube.com/channel/UC0123456789012345678901/videos", "names no playlist and no video"),
+        ("https://www.youtube.com/channel/UCshort/videos", "names no playlist and no video"),
+        ("https://www.youtube.com/embed/live_stream", "names no playlist and no video"),
+        ("HL", "History"),
+        ("RDMM", "is a mix"),
         ("https://www.youtube.com/playlist", "names no playlist and no video"),
         ("https://www.youtube.com/watch?v=tooshort", "names no playlist and no video"),
         ("https://www.youtube.com/playlist?list=../../x", "is no playlist id"),

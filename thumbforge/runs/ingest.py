@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from thumbforge import ids
+from thumbforge.errors import UsageError
 from thumbforge.models import Playlist
 from thumbforge.store import facts
 from thumbforge.store.assets import AssetStore
@@ -38,7 +39,10 @@ def ingest(ledger: Ledger, store: AssetStore, playlist: Playlist) -> str | None:
         if last["status"] == "completed":
             return None
         if last["status"] in {"paused", "failed", "pending"}:
-            fence = ledger.resume_run(last["id"], (), json.loads(last["params_json"]))
+            try:
+                fence = ledger.resume_run(last["id"], (), json.loads(last["params_json"]))
+            except UsageError:  # another process was faster: it states the same list
+                return None
             return _finish(ledger, fence, store, name)
     store.put(data, ".json", "snapshot.file")
     run = NewRun(
@@ -98,9 +102,9 @@ def _finish(ledger: Ledger, fence: Fence, store: AssetStore, playlist: str) -> s
 def _state(
     connection: sqlite3.Connection, playlist: str, entries: Sequence[dict[str, Any]], run_id: str, at: float
 ) -> None:
-    known = facts.open_facts(connection, playlist)
+    known = facts.open_facts(connection, playlist, [_item_id(playlist, entry) for entry in entries])
     for entry in entries:
-        item = facts.playlist_item_id(playlist, entry["video"], entry["occurrence"])
+        item = _item_id(playlist, entry)
         insert(connection, "video", {"youtube_id": entry["video"], "created_at": at}, once="youtube_id")
         place = {"playlist_id": playlist, "video_id": entry["video"], "occurrence": entry["occurrence"]}
         insert(connection, "playlist_item", {"id": item, **place}, once="id")
@@ -112,10 +116,14 @@ def _state(
 def _close_removed(
     connection: sqlite3.Connection, playlist: str, entries: Sequence[dict[str, Any]], run_id: str, at: float
 ) -> None:
-    listed = {facts.playlist_item_id(playlist, entry["video"], entry["occurrence"]) for entry in entries}
+    listed = {_item_id(playlist, entry) for entry in entries}
     for (item, _), fact in facts.open_facts(connection, playlist).items():
         if item not in listed:
             facts.invalidate(connection, fact.id, run_id=run_id, at=at)
+
+
+def _item_id(playlist: str, entry: dict[str, Any]) -> str:
+    return facts.playlist_item_id(playlist, entry["video"], entry["occurrence"])
 
 
 def _save(connection: sqlite3.Connection, run_id: str, checkpoint: dict[str, Any]) -> None:

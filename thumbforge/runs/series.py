@@ -18,7 +18,7 @@ from thumbforge.imaging.userfiles import FontFile, font_file
 from thumbforge.models import Brand, Output, Playlist, Profile, SeriesSpec, Template
 from thumbforge.runs.reference import Hero, find_hero
 from thumbforge.settings import Settings
-from thumbforge.sources.links import PlaylistLink, VideoLink, parse_link
+from thumbforge.sources.links import VideoLink, parse_link
 from thumbforge.specs.catalog import Catalog, LoadedPlaylist
 from thumbforge.specs.yaml_file import gather
 
@@ -185,16 +185,16 @@ _FILE_LIKE = re.compile(r"[/\\]|\.(ya?ml|json|csv)$", re.IGNORECASE)
 def find_playlist(place: Place, word: str, base: Path) -> LoadedPlaylist:
     """A playlist by id, YouTube URL, spec name, or a path (YAML, `yt-dlp -J` JSON, CSV) that counts from `base`."""
     link = parse_link(word)
-    wanted = link.id if isinstance(link, PlaylistLink) else word
-    if isinstance(link, VideoLink):
-        raise UsageError(f"{word} names a video, not a playlist", hint="open the playlist and copy its address")
+    wanted = link.id if link else word
     if found := place.catalog.find_playlist(wanted):
         return place.catalog.load_playlist(found[1])
     path = base / word
     if path.is_file():
         return _from_file(place, path)
+    if isinstance(link, VideoLink):
+        raise UsageError(f"{word} names a video, not a playlist", hint=f"thumbforge fetch {word} makes one of it")
     if link:
-        raise NotFound(f"playlist {wanted} is not in specs/playlists", hint="save it there first (docs/specs.md)")
+        raise NotFound(f"playlist {wanted} is not in specs/playlists", hint=f"thumbforge fetch {word} brings it")
     if _FILE_LIKE.search(word):
         raise NotFound(f"there is no file {word}", hint=f"paths count from {base}")
     near = difflib.get_close_matches(word, place.catalog.playlist_names(), n=3)
@@ -212,6 +212,8 @@ def _from_file(place: Place, path: Path) -> LoadedPlaylist:
 
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._") or "playlist"
     found = read_file(path)
-    for notice in (*found.skipped, *found.warnings):
-        log.warning(str(notice), file=path.name)
+    for entry in found.skipped:
+        log.warning("an entry was skipped", file=path.name, place=entry.place, video=entry.video, reason=entry.reason)
+    for text in found.warnings:
+        log.warning(text, file=path.name)
     return LoadedPlaylist(name=name[:64], path=path, spec=found.playlist)

@@ -5,8 +5,9 @@ A changed value closes the old fact and opens a new one in the same transaction;
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -35,12 +36,15 @@ def fact_id(run_id: str, item_id: str, predicate: str, value_json: str) -> str:
     return ids.derive(run_id, f"fact:{item_id}:{predicate}:{ids.sha256_hex(value_json.encode())}")
 
 
-def open_facts(connection: sqlite3.Connection, playlist: str) -> dict[tuple[str, str], OpenFact]:
-    """By playlist item and predicate."""
+def open_facts(
+    connection: sqlite3.Connection, playlist: str, items: Iterable[str] | None = None
+) -> dict[tuple[str, str], OpenFact]:
+    """By playlist item and predicate; of the whole playlist, or of some of its items (by id)."""
+    some = " AND playlist_item_id IN (SELECT value FROM json_each(?))" if items is not None else ""
     rows = connection.execute(
         "SELECT item_fact.* FROM item_fact JOIN playlist_item ON playlist_item.id = playlist_item_id"
-        " WHERE playlist_id = ? AND valid_to IS NULL",
-        (playlist,),
+        f" WHERE playlist_id = ? AND valid_to IS NULL{some}",
+        (playlist,) if items is None else (playlist, json.dumps(list(items))),
     )
     return {
         (row["playlist_item_id"], row["predicate"]): OpenFact(row["id"], row["value_json"], row["origin"])
