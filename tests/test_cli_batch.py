@@ -253,8 +253,13 @@ def test_done_items_do_not_count_towards_the_ceiling(done: Project) -> None:
         (["series=show", "show"], 2, "batch does not know what to do with 'show'", "thumbforge help batch"),
         (["series=show", "playlist=show"], 2, "series= and playlist= both name a playlist", "leave one of them out"),
         ([], 2, "no playlist was named", "playlist=<id, URL, name or file>"),
-        (["https://www.youtube.com/watch?v=dQw4w9WgXcQ"], 2, "names a video, not a playlist", "copy its address"),
-        (["https://www.youtube.com/playlist?list=PLother0000000"], 3, "PLother0000000 is not in specs", "specs"),
+        (["https://www.youtube.com/watch?v=dQw4w9WgXcQ"], 2, "names a video, not a playlist", "thumbforge fetch"),
+        (
+            ["https://www.youtube.com/playlist?list=PLother0000000"],
+            3,
+            "PLother0000000 is not in specs",
+            "thumbforge fetch",
+        ),
         (["lists/nope.csv"], 3, "there is no file lists/nope.csv", "paths count from"),
     ],
 )

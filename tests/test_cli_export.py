@@ -84,7 +84,10 @@ def test_files_of_the_user_in_the_folder_stay(project: Project) -> None:
     project.write("out/show/notes.txt", "mine")
     assert project.batch().code == 0
     assert (project.root / "out/show/notes.txt").read_text() == "mine"
-    assert {path.name for path in (project.root / "out/show").iterdir()} == {"notes.txt", *project.out()}
+    assert {path.name for path in (project.root / "out/show").iterdir()} == {
+        *("notes.txt", "sheet.html", "sheet.png"),
+        *project.out(),
+    }
 
 
 def test_png_is_another_file(project: Project) -> None:

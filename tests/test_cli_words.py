@@ -40,7 +40,7 @@ def test_one_series_has_many_names(finished: Project, tool: str, words: list[str
 def test_list_and_info_take_the_same_pairs(finished: Project) -> None:
     """`doit list` and `doit info` speak of the series that playlist= and hero= name."""
     told = finished.doit("list", "--all", "-s", f"playlist={URL}", "hero=specs/heroes/hero.png")
-    assert (told.code, told.out.count("\nU ")) == (0, 12)
+    assert (told.code, told.out.count("\nU thumb:")) == (0, 12)
     assert finished.doit("info", f"thumb:show:{video(2)}", "playlist=show", "hero=specs/heroes/hero.png").code == 0
 
 
@@ -132,7 +132,7 @@ def test_without_a_dodo_file_thumbforge_brings_the_tasks(done: Project) -> None:
     (done.root / "dodo.py").unlink()
     assert done.batch().out == NOTHING
     told = done.run("list", "--all", "-s")
-    assert (told.code, told.out.count("\nU ")) == (0, 12)
+    assert (told.code, told.out.count("\nU thumb:")) == (0, 12)
 
 
 def test_a_home_elsewhere_keeps_the_project_clean(project: Project, tmp_path: Path) -> None:

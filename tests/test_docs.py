@@ -99,7 +99,7 @@ SHOWN = {
     "runs list": ("runs", "list", "--kind", "batch"),
     "runs show": ("runs", "show", "{batch}"),
     "runs cost": ("runs", "cost", "{batch}"),
-    "runs delete": ("runs", "delete", "{batch}"),
+    "runs delete": ("runs", "delete", "{batch}", "--assets"),
     "provider list": ("provider", "list"),
     "provider check": ("provider", "check", "fake"),
     "template list": ("template", "list"),
@@ -111,6 +111,7 @@ SHOWN = {
     "config show": ("config", "show"),
     "config path": ("config", "path"),
     "repair": ("repair", "--apply"),
+    "audit": ("audit",),
 }
 """By the command that heads a section of docs/json.md: what to say for it, in this order, in a project with a list and
 a picture. `{batch}` and `{hero}` are the runs that the first ones made."""
@@ -147,7 +148,7 @@ def test_the_json_page_shows_the_shape_that_is_printed(title: str, documents: di
     assert shape(shown) == shape(documents[title])
 
 
-FREE = frozenset({"params", "report", "request", "response", "notes", "changes", "money", "outcomes", "template"})
+FREE = frozenset({"params", "report", "request", "response", "notes", "money", "outcomes", "template"})
 """Values that differ from provider to provider and release to release."""
 
 

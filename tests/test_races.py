@@ -87,14 +87,17 @@ def test_the_same_resume_at_once(shared: Project) -> None:
     assert findings(shared.root) == []
 
 
-def test_a_sleeper_is_told_and_writes_nothing(shared: Project) -> None:
-    """SIGSTOP past the end of its lease; another batch takes the work over; after SIGCONT the old one says so, exit 1,
-    and leaves the ledger as the other has made it."""
+@pytest.mark.parametrize("lapsed", [True, False], ids=["after its lease", "while its lease runs out"])
+def test_a_sleeper_is_told_and_writes_nothing(shared: Project, lapsed: bool) -> None:
+    """SIGSTOP past the end of its lease; another batch takes the work over, at once or when it has waited for the end;
+    after SIGCONT the old one says so, exit 1, and leaves the ledger as the other has made it."""
     short = shared.with_environment(THUMBFORGE_LEASE__TTL_S="1", THUMBFORGE_LEASE__BEAT_S="0.2")
     short.profile("two", params={"delay_ms": 600}, max_concurrency=LIMIT)
     sleeper = short.start("batch", "series=show")
     wait_until(lambda: short.calls == 2)
     put_to_sleep(short, sleeper)
+    if lapsed:
+        wait_for_the_end_of_the_lease(short)
     other = short.batch()
     assert other.code == 0, other.err
     old = run_of(short)
@@ -127,6 +130,10 @@ def put_to_sleep(project: Project, process: subprocess.Popen[str]) -> None:
     wait_until(asleep)
 
 
+def wait_for_the_end_of_the_lease(project: Project) -> None:
+    wait_until(lambda: project.query("SELECT max(lease_expires_at) FROM run")[0][0] < time.time())
+
+
 def dump(project: Project) -> dict[str, list[tuple[object, ...]]]:
     tables = [row["name"] for row in project.query("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     return {name: [tuple(row) for row in project.query(f"SELECT * FROM {name}")] for name in tables}
@@ -138,7 +145,7 @@ def test_a_short_sleep_costs_nothing(shared: Project) -> None:
     sleeper = short.start("batch", "series=show")
     wait_until(lambda: short.calls == 2)
     put_to_sleep(short, sleeper)
-    wait_until(lambda: short.query("SELECT max(lease_expires_at) FROM run")[0][0] < time.time())
+    wait_for_the_end_of_the_lease(short)
     sleeper.send_signal(signal.SIGCONT)
     assert finish(sleeper).code == 0
     assert short.calls == COUNT

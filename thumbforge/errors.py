@@ -233,6 +233,16 @@ class Interrupted(ThumbforgeError):
     code, exit_code = "interrupted", Exit.INTERRUPTED
 
 
+def describe(error: ThumbforgeError) -> str:
+    """`code: message`, each problem on a line of its own where there are several, then the hint."""
+    lines = [f"{error.code}: {error.message}"]
+    if isinstance(error, SpecError) and len(error.problems) > 1:
+        lines += [f"  {problem}" for problem in error.problems]
+    if error.hint:
+        lines.append(f"hint: {error.hint}")
+    return "\n".join(lines)
+
+
 def error_classes() -> tuple[type[ThumbforgeError], ...]:
     """Every error class, base first; the documentation test walks this."""
     found: list[type[ThumbforgeError]] = [ThumbforgeError]

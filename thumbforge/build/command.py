@@ -17,7 +17,7 @@ from doit.cmdparse import CmdOption
 
 from thumbforge import log
 from thumbforge.build import variables
-from thumbforge.errors import Exit, Interrupted, SpecError, ThumbforgeError, UsageError
+from thumbforge.errors import Exit, Interrupted, SpecError, ThumbforgeError, UsageError, describe
 from thumbforge.redact import redact
 
 if TYPE_CHECKING:
@@ -173,16 +173,6 @@ def fail(error: ThumbforgeError, *, as_json: bool) -> int:
     else:
         sys.stderr.write(redact(describe(error)) + "\n")
     return int(error.exit_code)
-
-
-def describe(error: ThumbforgeError) -> str:
-    """`code: message`, each problem on a line of its own where there are several, then the hint."""
-    lines = [f"{error.code}: {error.message}"]
-    if isinstance(error, SpecError) and len(error.problems) > 1:
-        lines += [f"  {problem}" for problem in error.problems]
-    if error.hint:
-        lines.append(f"hint: {error.hint}")
-    return "\n".join(lines)
 
 
 def print_json(document: Mapping[str, Any]) -> None:

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from doit.exceptions import UnmetDependency
 from doit.reporter import ConsoleReporter
 
 from thumbforge.build import session as sessions
-from thumbforge.errors import Exit
+from thumbforge.errors import Exit, ThumbforgeError, describe
 
 if TYPE_CHECKING:
     from thumbforge.providers.base import Cancel
@@ -106,8 +107,8 @@ class ThumbReporter(ConsoleReporter):  # type: ignore[misc]
 
     def add_failure(self, task: Any, fail: Any) -> None:
         session = sessions.current()
-        if task.has_subtask:
-            return  # the group fails because its items did, and they have said so
+        if isinstance(fail, UnmetDependency) and session is not None:
+            return  # a group or a sheet, because its items failed, and they have said so
         if session is None or task.name not in session.names:
             super().add_failure(task, fail)
             return
@@ -132,8 +133,13 @@ class ThumbReporter(ConsoleReporter):  # type: ignore[misc]
             super().complete_run()
             return
         self._progress.close()
-        results = session.close()
-        self._stack.close()
+        try:
+            results = session.close()
+        except ThumbforgeError as error:  # the ledger failed at the very end
+            sys.stderr.write(describe(error) + "\n")
+            raise SystemExit(int(error.exit_code)) from error
+        finally:
+            self._stack.close()
         super().complete_run()
         for result in results:
             self.write(ending(result) + "\n")
@@ -160,11 +166,11 @@ def how_to_go_on(result: Result) -> str:
     """What to type next where something is left, "" where everything is there."""
     if result.exit_code == Exit.DONE:
         return ""
-    left = [item for item in result.items if item.status != "completed"]
-    if all(item.after.is_stuck for item in left):
-        return "Nothing is tried again until it changes: text, label, template or picture; tries with max_retries=…"
     if result.run_id is None or result.stop_is_final:
         return "Go on with the same command again: what is finished is kept."
+    left = [item for item in result.items if item.status != "completed"]
+    if left and all(item.after.is_stuck for item in left):
+        return "Nothing is tried again until it changes: text, label, template or picture; tries with max_retries=…"
     return (
         f"Go on with: thumbforge runs resume {result.run_id[:8]} (or the same command again: what is finished is kept)"
     )

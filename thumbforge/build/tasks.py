@@ -12,9 +12,8 @@ from doit.globals import Globals
 
 from thumbforge.build import session as sessions
 from thumbforge.build import variables
-from thumbforge.build.command import describe
 from thumbforge.build.session import Session
-from thumbforge.errors import ThumbforgeError, UsageError
+from thumbforge.errors import ThumbforgeError, UsageError, describe
 from thumbforge.providers.base import Cancel
 from thumbforge.runs.batch import plan_series
 from thumbforge.runs.make import relative

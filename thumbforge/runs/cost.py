@@ -71,6 +71,12 @@ def check_max_cost(profile: Profile, calls: int, max_cost: Decimal | None) -> No
         )
 
 
+def _seconds(attempt: Mapping[str, Any]) -> float:
+    """How long a call took; 0 where the clock went back meanwhile."""
+    began, ended = attempt["called_at"], attempt["closed_at"]
+    return max(0.0, ended - began) if began and ended else 0.0
+
+
 def cost_of(attempts: Iterable[Mapping[str, Any]]) -> Cost:
     """Adds up attempts as `runs show` lists them. A call whose process died is a call of unknown price."""
     called = [a for a in attempts if a["calls"] or a["called_at"]]
@@ -87,6 +93,6 @@ def cost_of(attempts: Iterable[Mapping[str, Any]]) -> Cost:
         money=money,
         unknown=sum(a["cost"] is None for a in called),
         tokens=sum(tokens) if tokens else None,
-        seconds=sum(a["closed_at"] - a["called_at"] for a in called if a["called_at"] and a["closed_at"]),
+        seconds=sum(_seconds(a) for a in called),
         outcomes=Counter(a["outcome"] or "open" for a in called),
     )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import secrets
-import shutil
 import time
 from pathlib import Path
 
 from thumbforge import ids
 from thumbforge.runs.wanted import Wanted
-from thumbforge.store.assets import AssetStore, store_errors
+from thumbforge.store.assets import AssetStore, fsync_directory, make_folder, store_errors, write_durably
 from thumbforge.store.database import Database
 from thumbforge.store.work import StoredPicture
 
@@ -54,16 +54,26 @@ class Exporter:
         return self._database.row("SELECT 1 FROM asset WHERE sha256 = ?", (sha256,)) is not None
 
     def _place(self, target: Path, picture: StoredPicture) -> None:
-        """Only ever by rename, so that no half file carries a final's name."""
+        """Only ever by rename, whole and synced before: neither a crash nor a power cut leaves half a file there."""
         source = self._store.verify(picture.sha256, picture.suffix)
         with store_errors(f"out/{target.parent.name}/{target.name}", "export.file"):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+            make_folder(target.parent)
             try:
-                shutil.copyfile(source, temporary)
-                temporary.replace(target)
-            finally:
-                temporary.unlink(missing_ok=True)
+                self._move(source, self._store.scratch_file(picture.suffix), target)
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+                # the store lies on another disk (THUMBFORGE_HOME): the copy has to be made beside the target
+                self._move(source, target.with_name(f".{target.name}.{secrets.token_hex(4)}"), target)
+
+    @staticmethod
+    def _move(source: Path, temporary: Path, target: Path) -> None:
+        try:
+            write_durably(temporary, source.read_bytes())
+            temporary.replace(target)
+            fsync_directory(target.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def _hash(path: Path) -> str | None:

@@ -43,6 +43,15 @@ def fsync_directory(path: Path) -> None:
         os.close(handle)
 
 
+def make_folder(path: Path, mode: int = 0o777) -> None:
+    """A directory, and those above it, whose names survive a power cut: a file in a lost directory is lost too."""
+    if path.is_dir():
+        return
+    make_folder(path.parent)
+    path.mkdir(exist_ok=True, mode=mode)
+    fsync_directory(path.parent)
+
+
 def write_durably(path: Path, data: bytes) -> None:
     """A new file with these bytes, synced; raises FileExistsError where it exists."""
     handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
@@ -102,7 +111,7 @@ class AssetStore:
 
     def _publish(self, temporary: Path, sha256: str, suffix: str) -> None:
         final = self.path(sha256, suffix)
-        final.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(final.parent)
         try:
             os.link(temporary, final)
         except FileExistsError:
@@ -117,7 +126,7 @@ class AssetStore:
 
     def scratch_file(self, suffix: str) -> Path:
         """A new name in a directory of the same file system as the assets."""
-        self._staging.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(self._staging, 0o700)
         return self._staging / f"tmp-{secrets.token_hex(8)}{suffix}"
 
     @contextmanager
@@ -177,7 +186,7 @@ class AssetStore:
         if path.is_file():
             return path
         with store_errors("a manifest", "manifest"):
-            self._keys.mkdir(parents=True, exist_ok=True)
+            make_folder(self._keys)
             temporary = self.scratch_file(".json")
             write_durably(temporary, json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True).encode() + b"\n")
             temporary.replace(path)

@@ -88,7 +88,9 @@ class Database:
             )
             connection.row_factory = sqlite3.Row
             try:
-                _refuse_newer(connection, path)
+                _refuse_foreign(connection, path)
+                if _version(connection) == 0:
+                    raise NotFound(f"the ledger at {path} is empty")
             except BaseException:
                 connection.close()
                 raise
@@ -112,10 +114,10 @@ class Database:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
+                self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                _roll_back(self._connection)
                 raise
-            self._connection.execute("COMMIT")
 
     def close(self) -> None:
         with self._lock:
@@ -143,11 +145,14 @@ def _version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
+def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
+    """A newer thumbforge's database, or another program's."""
     if (version := _version(connection)) > SCHEMA_VERSION:
         raise LedgerTooNew(
             f"{path.name} has schema {version}, this thumbforge knows {SCHEMA_VERSION}", hint="upgrade thumbforge"
         )
+    if version == 0 and connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
+        raise LedgerError(f"{path.name} is no ledger of thumbforge", hint=f"move {path} away to start anew")
 
 
 def migrations() -> dict[int, str]:
@@ -158,7 +163,7 @@ def migrations() -> dict[int, str]:
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Bring the schema up to date in one transaction; an older database is copied beside itself first."""
-    _refuse_newer(connection, path)
+    _refuse_foreign(connection, path)
     version = _version(connection)
     if version == SCHEMA_VERSION:
         return
@@ -174,8 +179,13 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        _roll_back(connection)
         raise
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    if connection.in_transaction:  # a full disk has ended it already
+        connection.execute("ROLLBACK")
 
 
 def _statements(script: str) -> Iterator[str]:
