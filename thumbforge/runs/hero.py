@@ -160,15 +160,16 @@ def candidates(database: Database, run: sqlite3.Row) -> list[Candidate]:
     """Those of a hero run, in order. UsageError for a run of another kind."""
     if run["kind"] not in {"hero", "iterate"}:
         raise UsageError(f"run {run['id'][:8]} is a {run['kind']} run, not a hero run")
-    return [_candidate(row) for row in database.rows(_CANDIDATES, {"run": run["id"]})]
+    rows = database.rows(_CANDIDATES, {"run": run["id"]})
+    return [_candidate(row, row["id"] == run["picked_iteration_id"]) for row in rows]
 
 
-def _candidate(row: sqlite3.Row) -> Candidate:
+def _candidate(row: sqlite3.Row, picked: bool) -> Candidate:
     return Candidate(
         ordinal=row["ordinal"],
         iteration_id=row["id"],
         status=row["status"],
-        picked=bool(row["picked"]),
+        picked=picked,
         compliant=None if row["compliant"] is None else bool(row["compliant"]),
         error=row["error_text"],
         art=(row["art_sha256"], row["art_suffix"]) if row["art_sha256"] else None,
@@ -186,7 +187,7 @@ def pick(ledger: Ledger, run: sqlite3.Row, ordinal: int) -> Candidate:
         raise UsageError(
             f"candidate {ordinal} is {chosen.status}, not completed", hint="pick another, or resume the run"
         )
-    ledger.pick(chosen.iteration_id, [candidate.iteration_id for candidate in found])
+    ledger.pick(run["id"], chosen.iteration_id)
     return replace(chosen, picked=True)
 
 

@@ -112,7 +112,6 @@ def record_file_hero(ledger: Ledger, hero: Hero, info: PictureInfo) -> None:
         "idempotency_key": final_key[:32],
         "key_parts_json": ids.canonical_json({"file": hero.sha256}),
         "status": "pending",
-        "picked": 1,
         **times,
     }
     attempt = {
@@ -145,3 +144,4 @@ def record_file_hero(ledger: Ledger, hero: Hero, info: PictureInfo) -> None:
             "UPDATE iteration SET status = 'completed', attempt_id = ?, final_key = ? WHERE id = ?",
             (attempt_id, final_key, hero.iteration_id),
         )
+        connection.execute("UPDATE run SET picked_iteration_id = ? WHERE id = ?", (hero.iteration_id, hero.run_id))

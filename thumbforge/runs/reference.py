@@ -88,22 +88,18 @@ def _picked(database: Database, word: str) -> sqlite3.Row:
         " LEFT JOIN asset AS a ON a.sha256 = final.art_sha256 LEFT JOIN asset AS f ON f.sha256 = final.sha256"
     )
     iterations = database.rows(f"{select} WHERE substr(iteration.id, 1, ?) = ?", (len(word), word))
-    runs = database.rows("SELECT id, kind FROM run WHERE substr(id, 1, ?) = ?", (len(word), word))
+    runs = database.rows("SELECT id, kind, picked_iteration_id FROM run WHERE substr(id, 1, ?) = ?", (len(word), word))
     if len(iterations) + len(runs) > 1:
         raise UsageError(f"{word} is the start of several ids", hint="give more of it")
     if runs:
-        iterations = database.rows(
-            f"{select} WHERE picked = 1 AND (iteration.run_id = ?1 OR iteration.id IN"
-            " (SELECT iteration_id FROM run_item WHERE run_item.run_id = ?1))",
-            (runs[0]["id"],),
-        )
+        iterations = database.rows(f"{select} WHERE iteration.id = ?", (runs[0]["picked_iteration_id"],))
         if runs[0]["kind"] not in {"hero", "iterate"}:
             raise UsageError(f"run {word} is a {runs[0]['kind']} run, not a hero", hint="name one of its iterations")
         if not iterations:
             raise UsageError(f"hero run {word} has no pick yet", hint="name one of its iterations as the hero")
     if not iterations:
         raise NotFound(f"there is no run or iteration {word}", hint="thumbforge runs list shows the runs")
-    if iterations[0]["status"] != "completed":
+    if iterations[0]["status"] != "completed" or not iterations[0]["final_sha256"]:
         raise UsageError(f"iteration {word} is {iterations[0]['status']}, not completed")
     return iterations[0]
 

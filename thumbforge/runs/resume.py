@@ -141,7 +141,7 @@ def _series(
     items = [Item.model_validate(plan["item"]) for plan in plans]
     if run["kind"] != "batch":
         items = items[:1]  # every candidate is for the same video
-    brand = Brand.model_validate(params["brand"]) if params["brand"] else None
+    brand = Brand.model_validate(params["brand"]) if params.get("brand") else None
     return Series(
         name=params["series"],
         playlist_name=params["playlist"],

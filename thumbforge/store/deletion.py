@@ -67,7 +67,8 @@ def _dependents(connection: sqlite3.Connection, run_id: str) -> Iterator[str]:
 
 def _delete_rows(connection: sqlite3.Connection, run_id: str) -> int:
     connection.execute("DELETE FROM run_item WHERE run_id = ?", (run_id,))
-    # The circle iteration -> attempt, final -> iteration is opened before the rows go.
+    # The circles run -> pick -> run and iteration -> attempt, final -> iteration are opened before the rows go.
+    connection.execute("UPDATE run SET picked_iteration_id = NULL WHERE id = ?", (run_id,))
     connection.execute(
         "UPDATE iteration SET status = 'cancelled', attempt_id = NULL, final_key = NULL WHERE run_id = ?", (run_id,)
     )

@@ -150,13 +150,13 @@ class Ledger:
             states.change(connection, "run", run_id, "cancel", now, finished_at=now, error_text="cancelled")
             return "cancelled"
 
-    def pick(self, iteration_id: str, among: Iterable[str]) -> None:
-        """Make one iteration the pick among these: exactly one is, before and after."""
-        now = self.now()
+    def pick(self, run_id: str, iteration_id: str) -> None:
+        """Make an iteration the one pick of a hero run. Another run that shows the same one keeps its own pick."""
         with self.database.write("hero.pick") as connection:
-            for other in among:
-                connection.execute("UPDATE iteration SET picked = 0 WHERE id = ? AND picked = 1", (other,))
-            connection.execute("UPDATE iteration SET picked = 1, updated_at = ? WHERE id = ?", (now, iteration_id))
+            connection.execute(
+                "UPDATE run SET picked_iteration_id = ?, updated_at = ? WHERE id = ?",
+                (iteration_id, self.now(), run_id),
+            )
 
     def use_take(self, iteration_id: str, attempt_id: str) -> None:
         """Let an iteration stand on the art of another of its takes; the picture follows with the next batch."""

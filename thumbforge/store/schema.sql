@@ -49,6 +49,7 @@ CREATE TABLE run (
   profile_id TEXT REFERENCES provider_profile (id) ON DELETE RESTRICT,
   parent_run_id TEXT REFERENCES run (id) ON DELETE RESTRICT,
   reference_sha256 TEXT REFERENCES asset (sha256) ON DELETE RESTRICT,
+  picked_iteration_id TEXT REFERENCES iteration (id) ON DELETE RESTRICT,
   params_json TEXT NOT NULL,
   checkpoint_json TEXT NOT NULL DEFAULT '{}',
   result_json TEXT,
@@ -80,7 +81,6 @@ CREATE TABLE iteration (
   idempotency_key TEXT NOT NULL UNIQUE,
   key_parts_json TEXT NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('pending', 'running', 'completed', 'failed', 'cancelled')),
-  picked INTEGER NOT NULL DEFAULT 0 CHECK (picked IN (0, 1)),
   attempt_id TEXT REFERENCES attempt (id) ON DELETE RESTRICT,
   final_key TEXT REFERENCES final (final_key) ON DELETE RESTRICT,
   error_text TEXT,
@@ -91,7 +91,6 @@ CREATE TABLE iteration (
   UNIQUE (run_id, item_key, idempotency_key),
   CHECK (status <> 'completed' OR (attempt_id IS NOT NULL AND final_key IS NOT NULL))
 ) STRICT;
-CREATE UNIQUE INDEX one_pick_per_run ON iteration (run_id) WHERE picked = 1;
 
 -- A run's frozen plan: what each item was to become, also where nothing had to be done for it.
 CREATE TABLE run_item (

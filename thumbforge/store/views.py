@@ -97,17 +97,17 @@ LEFT JOIN asset ON asset.sha256 = final.sha256
 
 def _iterations(database: Database, run_id: str) -> list[dict[str, Any]]:
     rows = database.rows(
-        f"SELECT iteration.*, run_item.ordinal, run_item.action, run_item.reason, run_item.plan_json,"
+        f"SELECT iteration.*, run.picked_iteration_id, run_item.ordinal, run_item.action, run_item.reason, run_item.plan_json,"
         f" run_item.idempotency_key AS planned_key, {_PICTURES}"
-        f" FROM run_item LEFT JOIN iteration ON iteration.id = run_item.iteration_id {_JOINS}"
+        f" FROM run_item JOIN run ON run.id = run_item.run_id LEFT JOIN iteration ON iteration.id = run_item.iteration_id {_JOINS}"
         " WHERE run_item.run_id = ? ORDER BY run_item.ordinal",
         (run_id,),
     )
     if rows:
         return [_iteration(row, json.loads(row["plan_json"])) for row in rows]
     own = database.rows(
-        f"SELECT iteration.*, idempotency_key AS planned_key, NULL AS action, NULL AS reason, {_PICTURES}"
-        f" FROM iteration {_JOINS} WHERE iteration.run_id = ? ORDER BY item_key",
+        f"SELECT iteration.*, run.picked_iteration_id, idempotency_key AS planned_key, NULL AS action, NULL AS reason, {_PICTURES}"
+        f" FROM iteration JOIN run ON run.id = iteration.run_id {_JOINS} WHERE iteration.run_id = ? ORDER BY item_key",
         (run_id,),
     )
     return [_iteration(row, {}) for row in own]
@@ -125,7 +125,7 @@ def _iteration(row: sqlite3.Row, plan: dict[str, Any]) -> dict[str, Any]:
         "reason": row["reason"],
         "status": row["status"] or "pending",
         "key": row["planned_key"],
-        "picked": bool(row["picked"]),
+        "picked": row["id"] is not None and row["id"] == row["picked_iteration_id"],
         "error": row["error_text"],
         "compliant": None if row["compliant"] is None else bool(row["compliant"]),
         "report": row["report_json"] and json.loads(row["report_json"]),
