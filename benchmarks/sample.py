@@ -7,7 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-DODO = 'from thumbforge.build.dodo import DOIT_CONFIG, task_sheet, task_thumb\n\n__all__ = ["DOIT_CONFIG", "task_sheet", "task_thumb"]\n'
+DODO = """\
+from thumbforge.build.dodo import DOIT_CONFIG, task_sheet, task_thumb
+
+__all__ = ["DOIT_CONFIG", "task_sheet", "task_thumb"]
+"""
 
 
 def project(root: Path, items: int, *, delay_ms: int = 0, max_concurrency: int = 4, width: int = 1280) -> Path:

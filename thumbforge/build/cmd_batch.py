@@ -153,6 +153,8 @@ def run_tasks(session: Any, names: Sequence[str], concurrency: int | None) -> An
     session.at_once = concurrency or session.project.settings.integer("batch.concurrency")
     [planned] = session.planned.values()
     workers = threads_for(planned, [session.rows[name] for name in names], session.at_once)
+    if session.resumption:
+        session.take_up()
     runner = MThreadRunner(manager, reporter, True, False, Stream(2), workers)
     with contextlib.chdir(session.project.root):  # doit's paths count from there, so that a project can be moved
         runner.run_all(control.task_dispatcher())

@@ -39,8 +39,8 @@ class Hero(ThumbCommand):
     cmd_options = (
         _option("count", int, "candidates to make", 4),
         _option("playlist", str, "the playlist that the video is looked for in"),
-        _option("template", str, "template name", "series-parts"),
-        _option("provider", str, "provider profile name", "local"),
+        _option("template", str, "generate: template name (series-parts)"),
+        _option("provider", str, "generate: provider profile name (local)"),
         _option("seed", str, "seed of the first candidate, where the provider takes one"),
         _option("prompt-append", str, "iterate: what to add to the prompt", ""),
         _option("from-picked", bool, "iterate: start from the run's pick (what a run means anyway)"),
@@ -77,8 +77,8 @@ class Hero(ThumbCommand):
             video=words[0],
             count=options["count"],
             playlist=options["playlist"],
-            template=options["template"],
-            provider=options["provider"],
+            template=options["template"] or "series-parts",
+            provider=options["provider"] or "local",
             seed=None if seed is None else int(seed),
             vars=arguments.pairs.vars,
         )
@@ -87,8 +87,13 @@ class Hero(ThumbCommand):
     def _iterate(self, words: list[str], arguments: Arguments) -> int:
         from thumbforge.runs.hero import plan_refinement
 
-        project = self.project()
-        options = arguments.options
+        project, options = self.project(), arguments.options
+        given = [name for name in ("template", "provider", "seed", "playlist") if options[name] is not None]
+        if given or arguments.pairs.vars:
+            raise UsageError(
+                f"hero iterate takes no {(given or ['var'])[0]}: it goes on with what the pick was made of",
+                hint="--prompt-append says what should be different; hero generate begins anew",
+            )
         planned = plan_refinement(project, words[0], options["prompt-append"], options["count"])
         return make(project, planned, arguments)
 
@@ -112,7 +117,8 @@ class Hero(ThumbCommand):
         if arguments.options["json"]:
             print_json({"run": run["id"], "picked": chosen.ordinal, "iteration": chosen.iteration_id})
         else:
-            write(f"Candidate {chosen.ordinal} is the pick. Next: thumbforge batch playlist=… hero={run['id'][:8]}")
+            write(f"Candidate {chosen.ordinal} is the pick.")
+            write(f"Next: thumbforge batch playlist=… hero={run['id'][:8]} reference=raw")
         return Exit.DONE
 
     def _export(self, words: list[str], arguments: Arguments) -> int:
@@ -215,7 +221,7 @@ def tell(project: Project, run_id: str, exit_code: Exit, arguments: Arguments, s
     _print_candidates(project, run, found, sheet)
     if exit_code in {Exit.PARTIAL, Exit.INTERRUPTED, Exit.NOTHING_COMPLETED}:
         write(f"Go on with: thumbforge runs resume {run_id[:8]}")
-    elif not any(candidate.picked for candidate in found):
+    elif any(c.status == "completed" for c in found) and not any(c.picked for c in found):
         write(f"Next: thumbforge hero pick {run_id[:8]} N")
     return exit_code
 

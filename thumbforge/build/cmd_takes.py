@@ -60,10 +60,16 @@ def find_item(project: Project, word: str, pairs: variables.Pairs) -> tuple[Plan
     if series:
         pairs = variables.Pairs({**pairs.values, "series": series}, pairs.vars)
     planned = plan_series(project, find_series(project, request_of(pairs)))
-    found = [row for row in planned.rows if word in {row.wanted.task_name, str(row.wanted.item.part)}]
+    found = [row for row in planned.rows if word in _names(row)]
     if len(found) != 1:
         raise NotFound(f"{planned.series.name} has no item {word}", hint="a part number or a video id")
     return planned, found[0]
+
+
+def _names(row: Row) -> set[str]:
+    """What an item may be called: its video, its part, or its position as tables show it where there is no part."""
+    part = row.wanted.item.part
+    return {row.wanted.task_name, f"#{row.wanted.position}" if part is None else str(part)}
 
 
 def takes_of(project: Project, row: Row) -> list[dict[str, Any]]:

@@ -68,6 +68,11 @@ class Session:
                 raise
         return batch.outcome(item_key)
 
+    def take_up(self) -> None:
+        """Open the run that is resumed, also where nothing of it is left to make: then it is only rolled up."""
+        [series] = self.planned
+        self._open(series, retake=False)
+
     def _open(self, series: str, retake: bool) -> Batch:
         """One run for everything that is to be made of a series, and one for its new takes."""
         from thumbforge.runs.batch import Batch

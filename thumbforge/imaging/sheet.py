@@ -7,6 +7,7 @@ elsewhere; pictures are named relative to it, so the folder can be moved or open
 from __future__ import annotations
 
 import os
+import secrets
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -72,7 +73,7 @@ def write_contact(sheet: Sheet, target: Path) -> None:
     """Write the PNG contact sheet to `target`. A picture that cannot be read is shown as missing."""
     from thumbforge.imaging.contact import contact_sheet
 
-    part = target.with_name(f".{target.name}.part")
+    part = _beside(target)
     contact_sheet(sheet).save(part, "PNG", compress_level=6)
     part.replace(target)
 
@@ -117,6 +118,11 @@ def _address(picture: Path, folder: Path) -> str:
 
 
 def _replace(target: Path, data: bytes) -> None:
-    part = target.with_name(f".{target.name}.part")
+    part = _beside(target)
     part.write_bytes(data)
     part.replace(target)
+
+
+def _beside(target: Path) -> Path:
+    """A name of its own for each writer: two batches may write the same sheet at once."""
+    return target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")

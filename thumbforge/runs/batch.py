@@ -285,6 +285,8 @@ class Batch:
             self._shop.brake.wait(0.1)
         except Interrupted:
             return False
+        # One that slept past its lease is fenced off before its items are taken over; its staged answers are found.
+        self._ledger.sweep(self.project.settings.integer("batch.max_lost"))
         return True
 
     def close(self, ignored: Mapping[str, str]) -> Result:

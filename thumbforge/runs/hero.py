@@ -207,7 +207,9 @@ def export_heroes(project: Project, run_id: str, chosen: Iterable[Candidate], to
     try:
         to.mkdir(parents=True, exist_ok=True)
         for source, target in copies:
-            shutil.copyfile(source, target)
+            part = target.with_name(f".{target.name}.part")
+            shutil.copyfile(source, part)
+            part.replace(target)
     except OSError as error:
         raise StoreError(f"{to} cannot be written: {error.strerror}") from error
     return [target for _, target in copies]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Any, Literal, TypeVar
 
 from thumbforge import ids
-from thumbforge.errors import Exit, Interrupted
+from thumbforge.errors import Exit, Interrupted, LedgerError
 from thumbforge.providers.base import Cancel
 from thumbforge.runs.heartbeat import Heartbeat
 from thumbforge.runs.project import Project
@@ -63,4 +64,5 @@ class Job:
         stopped = isinstance(error, Interrupted)
         event: Literal["cancel", "fail"] = "cancel" if stopped else "fail"
         code = Exit.INTERRUPTED if stopped else Exit.UNEXPECTED
-        self._ledger.close_run(self._fence, event, code, str(error) if error else "not finished")
+        with contextlib.suppress(LedgerError):  # what ended the job is what is told
+            self._ledger.close_run(self._fence, event, code, str(error) if error else "not finished")

@@ -67,13 +67,15 @@ class Workshop:
 
 def make(row: Row, iteration_id: str, shop: Workshop) -> Outcome | Busy:
     """Bring one item to completed, or to a failure that is recorded; Busy where a live run is at it."""
-    art = _art_at_hand(row, iteration_id, shop)
+    art = row.art or _staged_art(row, shop)
     if art is None:
         claimed = shop.work.claim(iteration_id, row.art_key, row.take, _recorded(row, shop), lost_art=row.lost_art)
         if isinstance(claimed, Busy):
             return claimed
         art = claimed if isinstance(claimed, Art) else None
-        if isinstance(claimed, str):
+        if isinstance(claimed, str) and (art := _staged_art(row, shop)):  # of the dead process that was claimed from
+            shop.work.release(iteration_id, claimed)
+        elif isinstance(claimed, str):
             painted = _paint(row, iteration_id, claimed, shop)
             if isinstance(painted, Outcome):
                 return painted
@@ -83,14 +85,11 @@ def make(row: Row, iteration_id: str, shop: Workshop) -> Outcome | Busy:
     return _finish(row, iteration_id, own, shop)
 
 
-def _art_at_hand(row: Row, iteration_id: str, shop: Workshop) -> Art | None:
-    """Art that needs no call: planned for, or an answer that was staged when its process died."""
-    if row.art:
-        return row.art
+def _staged_art(row: Row, shop: Workshop) -> Art | None:
+    """An answer to the same request that was staged when its process died, for whichever item."""
     crashed = shop.database.rows(
-        "SELECT id FROM attempt WHERE iteration_id = ? AND art_key = ? AND outcome IN ('lost', 'interrupted')"
-        " ORDER BY n DESC",
-        (iteration_id, row.art_key),
+        "SELECT id FROM attempt WHERE art_key = ? AND outcome IN ('lost', 'interrupted') ORDER BY opened_at DESC",
+        (row.art_key,),
     )
     for attempt in crashed:
         if staged := shop.store.staged(attempt["id"]):

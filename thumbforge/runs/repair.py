@@ -12,10 +12,10 @@ from pathlib import Path
 
 from thumbforge import faults
 from thumbforge.errors import AssetDamaged
-from thumbforge.runs.files import store_files
+from thumbforge.runs.files import StoreFile, store_files
 from thumbforge.runs.project import Project
 from thumbforge.store.database import Database
-from thumbforge.store.deletion import IN_USE
+from thumbforge.store.deletion import IN_USE, unlink_unless_recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def repair(
         if file.owner is not None or now - file.modified < grace_s:
             continue
         removal = Removal(file.kind, file.path.name, _size(file.path))
-        if not apply or _unlink_unneeded(database, file.path):
+        if not apply or _unlink_unneeded(database, file):
             yield removal
     if not damaged:
         return
@@ -57,12 +57,14 @@ def _is_damaged(project: Project, row: sqlite3.Row) -> bool:
     return False
 
 
-def _unlink_unneeded(database: Database, path: Path) -> bool:
-    """Look again under the write lock: another process may have given the file a row meanwhile."""
+def _unlink_unneeded(database: Database, file: StoreFile) -> bool:
+    """Look again under the write lock: another process may have given the file a row meanwhile, or be about to."""
     with database.write("repair.row") as connection:
-        if connection.execute("SELECT 1 FROM asset WHERE sha256 = ?", (path.stem,)).fetchone():
+        if connection.execute("SELECT 1 FROM asset WHERE sha256 = ?", (file.path.stem,)).fetchone():
             return False
-        _unlink(path)
+        if file.path.exists() and file.path.stat().st_mtime > file.modified:
+            return False
+        _unlink(file.path)
         return True
 
 
@@ -81,7 +83,9 @@ def prune(project: Project, database: Database, keep: int, *, apply: bool) -> It
     if not apply:
         return
     with database.write("repair.row") as connection:
-        connection.execute(f"DELETE FROM final WHERE final_key IN (SELECT final_key FROM ({_OLD_FINALS}))", (keep,))
+        dropped = connection.execute(
+            f"DELETE FROM final WHERE final_key IN (SELECT final_key FROM ({_OLD_FINALS})) RETURNING final_key", (keep,)
+        ).fetchall()
         connection.execute(
             f"UPDATE attempt SET outcome = 'pruned', art_sha256 = NULL WHERE id IN (SELECT id FROM ({_OLD_TAKES}))",
             (keep,),
@@ -89,9 +93,11 @@ def prune(project: Project, database: Database, keep: int, *, apply: bool) -> It
         unused = connection.execute(
             f"DELETE FROM asset WHERE sha256 NOT IN ({IN_USE}) AND suffix <> '.json' RETURNING sha256, suffix, bytes"
         ).fetchall()
+    for row in dropped:
+        _unlink(project.store.manifest_path(row["final_key"]))
     for row in unused:
         path = project.store.path(row["sha256"], row["suffix"])
-        _unlink(path)
+        unlink_unless_recorded(database, path)
         yield Removal("asset", path.name, row["bytes"])
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from thumbforge import faults
 from thumbforge.errors import UsageError
 from thumbforge.store.assets import AssetStore
 from thumbforge.store.database import Database
 from thumbforge.store.leases import is_live
+from thumbforge.store.ledger import close_open_attempts
 
 # Every column that keeps an asset alive.
 IN_USE = """
@@ -38,14 +40,22 @@ def delete_run(database: Database, store: AssetStore, run_id: str, now: float, *
         if dependents := dict.fromkeys(_dependents(connection, run_id)):
             names = ", ".join(dependent[:8] for dependent in dependents)
             raise UsageError(f"run {run_id[:8]} is needed by {names}", hint="delete these first")
+        close_open_attempts(connection, run_id, "lost", "the process died", now)
         before = {r["sha256"] for r in connection.execute(IN_USE)}
         iterations = _delete_rows(connection, run_id)
         freed = before - {r["sha256"] for r in connection.execute(IN_USE)} if with_assets else set()
         files = _forget_assets(connection, freed)
     for sha256, suffix in files:
-        with faults.step("asset.unlink"):
-            store.path(sha256, suffix).unlink(missing_ok=True)
+        unlink_unless_recorded(database, store.path(sha256, suffix))
     return Deleted(run_id, iterations, tuple(f"{sha256}{suffix}" for sha256, suffix in files))
+
+
+def unlink_unless_recorded(database: Database, path: Path) -> None:
+    """Its row is gone; under the write lock, because another run may have made the same picture meanwhile."""
+    with database.write("repair.row") as connection:
+        if not connection.execute("SELECT 1 FROM asset WHERE sha256 = ?", (path.stem,)).fetchone():
+            with faults.step("asset.unlink"):
+                path.unlink(missing_ok=True)
 
 
 def _dependents(connection: sqlite3.Connection, run_id: str) -> Iterator[str]:

@@ -232,7 +232,7 @@ class Ledger:
             connection.executemany("DELETE FROM lease WHERE name = ? AND slot = ? AND owner = ?", lapsed)
             for run_id in dead:
                 row = connection.execute(
-                    "SELECT lease_owner, lease_expires_at, cancel_requested, recoveries FROM run"
+                    "SELECT kind, lease_owner, lease_expires_at, cancel_requested, recoveries FROM run"
                     " WHERE id = ? AND status = 'running'",
                     (run_id,),
                 ).fetchone()
@@ -241,7 +241,7 @@ class Ledger:
                 close_open_attempts(connection, run_id, "lost", "the process died", now)
                 _give_up(connection, run_id, max_lost, now)
                 states.change(
-                    connection, "run", run_id, "cancel" if row["cancel_requested"] else "pause", now,
+                    connection, "run", run_id, _end_of_dead(row), now,
                     finished_at=now, error_text="process died", recoveries=row["recoveries"] + 1,
                 )  # fmt: skip
                 swept.append(run_id)
@@ -267,6 +267,13 @@ def close_open_attempts(
         states.change(connection, "iteration", row["iteration_id"], "release", now)
 
 
+def _end_of_dead(row: sqlite3.Row) -> states.RunEvent:
+    """What a run whose process died becomes: a job that keeps no checkpoint cannot be gone on with."""
+    if row["cancel_requested"]:
+        return "cancel"
+    return "fail" if row["kind"] in {"audit", "repair"} else "pause"
+
+
 def _give_up(connection: sqlite3.Connection, executor_run_id: str, max_lost: int, now: float) -> None:
     rows = connection.execute(
         "SELECT iteration_id FROM attempt JOIN iteration ON iteration.id = iteration_id"
@@ -280,9 +287,11 @@ def _give_up(connection: sqlite3.Connection, executor_run_id: str, max_lost: int
 
 
 def _cancel_rest(connection: sqlite3.Connection, run_id: str, now: float) -> None:
-    """The run's own iterations that are not finished are cancelled with it."""
+    """The run's own iterations that are not finished are cancelled with it, but for what another run is making."""
     rows = connection.execute(
-        "SELECT id FROM iteration WHERE run_id = ? AND status IN ('pending', 'running')", (run_id,)
+        "SELECT id FROM iteration WHERE run_id = ? AND status IN ('pending', 'running')"
+        " AND id NOT IN (SELECT iteration_id FROM attempt WHERE closed_at IS NULL)",
+        (run_id,),
     ).fetchall()
     for row in rows:
         states.change(connection, "iteration", row["id"], "cancel", now, finished_at=now)

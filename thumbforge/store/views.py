@@ -93,24 +93,25 @@ _JOINS = """
 LEFT JOIN final ON final.final_key = iteration.final_key
 LEFT JOIN asset ON asset.sha256 = final.sha256
 """
+_PLANNED = f"""
+SELECT iteration.*, run.picked_iteration_id, action, reason, plan_json,
+       run_item.idempotency_key AS planned_key, {_PICTURES}
+FROM run_item JOIN run ON run.id = run_item.run_id
+LEFT JOIN iteration ON iteration.id = run_item.iteration_id {_JOINS}
+WHERE run_item.run_id = ? ORDER BY run_item.ordinal
+"""
+# A hero that was a file has no plan, only its one iteration.
+_OWN = f"""
+SELECT iteration.*, run.picked_iteration_id, NULL AS action, NULL AS reason, '{{}}' AS plan_json,
+       iteration.idempotency_key AS planned_key, {_PICTURES}
+FROM iteration JOIN run ON run.id = iteration.run_id {_JOINS}
+WHERE iteration.run_id = ? ORDER BY item_key
+"""
 
 
 def _iterations(database: Database, run_id: str) -> list[dict[str, Any]]:
-    rows = database.rows(
-        f"SELECT iteration.*, run.picked_iteration_id, run_item.ordinal, run_item.action, run_item.reason, run_item.plan_json,"
-        f" run_item.idempotency_key AS planned_key, {_PICTURES}"
-        f" FROM run_item JOIN run ON run.id = run_item.run_id LEFT JOIN iteration ON iteration.id = run_item.iteration_id {_JOINS}"
-        " WHERE run_item.run_id = ? ORDER BY run_item.ordinal",
-        (run_id,),
-    )
-    if rows:
-        return [_iteration(row, json.loads(row["plan_json"])) for row in rows]
-    own = database.rows(
-        f"SELECT iteration.*, run.picked_iteration_id, idempotency_key AS planned_key, NULL AS action, NULL AS reason, {_PICTURES}"
-        f" FROM iteration JOIN run ON run.id = iteration.run_id {_JOINS} WHERE iteration.run_id = ? ORDER BY item_key",
-        (run_id,),
-    )
-    return [_iteration(row, {}) for row in own]
+    rows = database.rows(_PLANNED, (run_id,)) or database.rows(_OWN, (run_id,))
+    return [_iteration(row, json.loads(row["plan_json"])) for row in rows]
 
 
 def _iteration(row: sqlite3.Row, plan: dict[str, Any]) -> dict[str, Any]:
