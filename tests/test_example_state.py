@@ -1,0 +1,72 @@
+"""The committed .doit.db.example: doit's record of the bundled series, which a clone can be looked at with."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+EXAMPLE = ROOT / ".doit.db.example"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundled series, made by the README's command."""
+    root = tmp_path_factory.mktemp("bundled") / "project"
+    root.mkdir()
+    shutil.copytree(ROOT / "specs", root / "specs")
+    shutil.copy(ROOT / "dodo.py", root)
+    shutil.copy(EXAMPLE, root)
+    done = doit(root, "batch", "playlist=pandas-30", "hero=specs/heroes/pandas.jpg")
+    assert done.returncode == 0, done.stderr
+    return root
+
+
+def doit(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("THUMBFORGE_")}
+    return subprocess.run(
+        [sys.executable, "-m", "doit", *words], cwd=root, env=environ, capture_output=True, text=True, check=False
+    )
+
+
+def attempts(root: Path) -> int:
+    with closing(sqlite3.connect(root / ".thumbforge/ledger.sqlite3")) as connection:
+        return int(connection.execute("SELECT count(*) FROM attempt").fetchone()[0])
+
+
+def test_it_names_every_task_of_the_bundled_series() -> None:
+    """One record for each of the 30 thumbnails, one for the sheet, two for the groups; no path of a machine in it."""
+    records = json.loads(EXAMPLE.read_text(encoding="utf-8"))
+    thumbs = [name for name in records if name.startswith("thumb:pandas-30:")]
+    assert (len(thumbs), "sheet:pandas-30" in records) == (30, True)
+    assert not [dep for record in records.values() for dep in record.get("deps:", ()) if dep.startswith("/")]
+
+
+def test_the_readmes_command_makes_thirty_pictures(made: Path) -> None:
+    """30 JPEGs of 1920x1080, each under 2 MB, and a sheet."""
+    from PIL import Image
+
+    pictures = sorted((made / "out/pandas-30").glob("*.jpg"))
+    assert len(pictures) == 30
+    for path in pictures:
+        with Image.open(path) as picture:
+            assert (picture.format, picture.size) == ("JPEG", (1920, 1080))
+        assert path.stat().st_size <= 2_000_000
+
+
+def test_doit_reads_it_with_its_json_backend_and_calls_nothing(made: Path) -> None:
+    """All tasks are up to date by the example alone, and a run on it makes no attempt."""
+    words = ("--backend", "json", "--db-file", ".doit.db.example")
+    listed = doit(made, "list", *words, "--all", "-s").stdout.splitlines()
+    assert {line[0] for line in listed} == {"U"}
+    before = attempts(made)
+    assert doit(made, "run", *words).returncode == 0
+    assert attempts(made) == before
