@@ -59,9 +59,9 @@ def test_a_second_batch_does_nothing(done: Project) -> None:
 
 def test_a_hero_recorded_by_one_batch_is_a_hero_for_the_next(done: Project) -> None:
     """The run's and the iteration's id, or their beginnings, name the same picture: nothing is to be made."""
-    hero = done.query("SELECT run.id, iteration.id AS pick FROM run JOIN iteration ON run_id = run.id AND picked = 1")[
-        0
-    ]
+    hero = done.query(
+        "SELECT run.id, iteration.id AS pick FROM run JOIN iteration ON iteration.id = picked_iteration_id"
+    )[0]
     for word in (hero["id"], hero["id"][:8], hero["pick"], hero["pick"][:8]):
         told = done.batch(f"hero={word}")
         assert (told.code, told.out[:14]) == (0, "Nothing to do:"), told.err
@@ -293,7 +293,7 @@ def test_a_hero_that_was_cut_is_refused(project: Project) -> None:
 
 def test_a_hero_run_without_a_pick_is_refused(done: Project) -> None:
     """Exit 2: one of its iterations has to be named."""
-    done.execute("UPDATE iteration SET picked = 0")
+    done.execute("UPDATE run SET picked_iteration_id = NULL")
     [hero] = done.query("SELECT id FROM run WHERE kind = 'hero'")
     told = refused(done, "series=show", f"hero={hero['id']}")
     assert told.code == 2
@@ -304,8 +304,9 @@ def test_a_batch_run_is_no_hero(done: Project) -> None:
     """Its iterations are; a failed or unfinished one is not."""
     [batch] = done.query("SELECT id FROM run WHERE kind = 'batch'")
     assert refused(done, "series=show", f"hero={batch['id']}").code == 2
-    done.execute("UPDATE iteration SET status = 'failed' WHERE picked = 0")
-    [failed] = done.query("SELECT id FROM iteration WHERE picked = 0 LIMIT 1")
+    unpicked = "id NOT IN (SELECT picked_iteration_id FROM run WHERE picked_iteration_id IS NOT NULL)"
+    done.execute(f"UPDATE iteration SET status = 'failed' WHERE {unpicked}")
+    [failed] = done.query(f"SELECT id FROM iteration WHERE {unpicked} LIMIT 1")
     told = refused(done, "series=show", f"hero={failed['id']}")
     assert (told.code, "is failed, not completed" in told.err) == (2, True)
 

@@ -271,7 +271,9 @@ def test_stopped_while_a_candidate_is_picked(tmp_path: Path, heroes: Site, side:
     run = run_of(site, "hero")
     assert site.doit("hero", "pick", run, "1").returncode == 0
     killed(site.doit("hero", "pick", run, "2", THUMBFORGE_FAULT=f"hero.pick.{side}:kill"))
-    picked = site.query("SELECT item_key FROM iteration WHERE picked = 1")
+    picked = site.query(
+        "SELECT item_key FROM iteration JOIN run ON picked_iteration_id = iteration.id WHERE kind = 'hero'"
+    )
     assert picked == [("ordinal:1" if side == "before" else "ordinal:2",)]
 
 

@@ -43,7 +43,7 @@ def attempts(root: Path) -> int:
 
 
 def test_it_names_every_task_of_the_bundled_series() -> None:
-    """One record for each of the 30 thumbnails, one for the sheet, two for the groups; no path of a machine in it."""
+    """One record for each of the 30 thumbnails and one for the sheet; no path of a machine in it."""
     records = json.loads(EXAMPLE.read_text(encoding="utf-8"))
     thumbs = [name for name in records if name.startswith("thumb:pandas-30:")]
     assert (len(thumbs), "sheet:pandas-30" in records) == (30, True)

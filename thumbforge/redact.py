@@ -22,7 +22,7 @@ BLANK = "[redacted]"
 _NAME = re.compile("|".join(re.escape(word) for word in SECRET_WORDS), re.IGNORECASE)
 # Shapes of keys in the wild: OpenAI "sk-…", Google "AIza…", GitHub "ghp_…", bearer headers, key=… in addresses.
 _VALUE = re.compile(
-    r"\bsk-(?=[\w-]*\d)(?=[\w-]*[A-Z])[\w-]{20,}|\bAIza[0-9A-Za-z_-]{20,}|\bgh[pousr]_[A-Za-z0-9]{20,}"
+    r"\bsk-(?:[A-Za-z0-9]{20,}|(?=[\w-]*\d)(?=[\w-]*[A-Z])[\w-]{20,})|\bAIza[0-9A-Za-z_-]{20,}|\bgh[pousr]_[A-Za-z0-9]{20,}"
     r"|(?<=[Bb]earer )[A-Za-z0-9._~+/=-]{8,}|(?<=[?&]key=)[^&\s]+"
 )
 
