@@ -229,7 +229,9 @@ def test_looking_at_a_read_only_project(project: Project, read_only: Callable[[P
         assert told.code == 0, (words, told.err)
 
 
-@pytest.mark.parametrize("kilobytes", [20, 60, 110, 300])
+@pytest.mark.parametrize(
+    "kilobytes", [pytest.param(20, marks=pytest.mark.soak), 60, pytest.param(110, marks=pytest.mark.soak), 300]
+)
 def test_a_disk_that_is_full(tmp_path: Path, kilobytes: int) -> None:
     """No file can grow above a size, which at some step is what a full disk is: exit 1 and one line; then, with room,
     everything is made, and only answers that could not be kept are asked for again."""

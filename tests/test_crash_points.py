@@ -84,7 +84,9 @@ def test_a_batch_that_is_killed_anywhere_goes_on(tmp_path: Path, fresh: Site, mo
     check_recovery(fresh.copy(tmp_path / "site"), model, (fault,))
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids="+".join)
+@pytest.mark.parametrize(
+    "pair", [*PAIRS[:6], *(pytest.param(pair, marks=pytest.mark.soak) for pair in PAIRS[6:])], ids="+".join
+)
 def test_a_recovery_that_is_killed_goes_on(tmp_path: Path, fresh: Site, model: Dump, pair: tuple[str, str]) -> None:
     """Recovery is no safer place than the first run: a second crash at the step that takes up the first."""
     check_recovery(fresh.copy(tmp_path / "site"), model, pair)

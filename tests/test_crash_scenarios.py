@@ -63,7 +63,7 @@ def check_all_made(site: Site, model: Dump, without: tuple[str, ...] = ()) -> No
     assert judge(site, model, without) + judge_calls(site, 2, cut) + judge_words(done) == []
 
 
-@pytest.mark.parametrize("mode", ["kill", "enospc"])
+@pytest.mark.parametrize("mode", ["kill", pytest.param("enospc", marks=pytest.mark.soak)])
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("step", ["run.claim", "sweep"])
 def test_stopped_while_a_run_is_taken_up(
@@ -109,7 +109,7 @@ def test_stopped_while_an_interrupt_is_recorded(tmp_path: Path, model: Dump, sid
     assert site.query("SELECT id FROM attempt WHERE closed_at IS NULL") == site.query("SELECT name FROM lease") == []
 
 
-@pytest.mark.parametrize("mode", ["kill", "eio"])
+@pytest.mark.parametrize("mode", ["eio", pytest.param("kill", marks=pytest.mark.soak)])
 @pytest.mark.parametrize("side", SIDES)
 def test_stopped_in_a_heartbeat(tmp_path: Path, side: str, mode: str) -> None:
     """Killed there, the next run goes on; a beat that only fails stops nothing: the batch is completed, exit 0."""

@@ -168,7 +168,12 @@ def long_list(tmp_path_factory: pytest.TempPathFactory) -> Site:
 
 
 @pytest.mark.parametrize(
-    "point", ["snapshot.file.after:kill", "ingest.chunk.before:kill:3", "ingest.chunk.after:kill:3"]
+    "point",
+    [
+        pytest.param("snapshot.file.after:kill", marks=pytest.mark.soak),
+        pytest.param("ingest.chunk.before:kill:3", marks=pytest.mark.soak),
+        "ingest.chunk.after:kill:3",
+    ],
 )
 def test_kill_9_in_the_middle_of_an_ingest_of_1200(point: str, long_list: Site, api: DataApi, tmp_path: Path) -> None:
     """Run again: no item lost, none twice, no fact stated twice, no close time moved, one run that went on."""

@@ -183,7 +183,7 @@ def test_cancel_of_a_dead_run(shared: Project) -> None:
     assert len(shared.out()) == COUNT
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.soak)])
 def test_two_signals_end_as_one(shared: Project, number: signal.Signals) -> None:
     """A second Ctrl-C, or SIGTERM, while the first is being obeyed: the run is paused, exit 130, nothing is torn."""
     shared.profile("two", params={"delay_ms": 400}, max_concurrency=LIMIT)
