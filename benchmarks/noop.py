@@ -12,8 +12,8 @@ from pathlib import Path
 
 from benchmarks.sample import doit, finished_project
 
-SIZES = (100, 1000)
-REPEATS = 5
+SIZES = (100, 1000, 10_000)
+REPEATS = 3
 
 RAW = """
 DOIT_CONFIG = {"default_tasks": ["thumb"]}

@@ -74,7 +74,7 @@ def write_contact(sheet: Sheet, target: Path) -> None:
     from thumbforge.imaging.contact import contact_sheet
 
     part = _beside(target)
-    contact_sheet(sheet).save(part, "PNG", compress_level=6)
+    contact_sheet(sheet).save(part, "PNG", compress_level=1)
     part.replace(target)
 
 

@@ -58,11 +58,17 @@ def _decide(project: Project, planned: PlannedSeries, database: Database | None)
     return plan(planned.wanted, snapshot, planned.limits)
 
 
+MOST_SPARE = 8
+"""Threads beyond the calls: each holds a picture of some 20 MB while it draws."""
+
+
 def threads_for(planned: PlannedSeries, rows: Sequence[Row], at_once: int) -> int:
-    """Threads for `at_once` items. While a provider elsewhere paints, the cores draw what has come back."""
+    """Threads for `at_once` items. While a provider elsewhere paints, the cores draw what has come back, and others
+    are ready for the next call: no slot waits for a drawing to end."""
     if planned.capabilities.cpu_bound or not any(row.calls for row in rows):
         return at_once
-    return min(at_once, concurrency(planned.series.profile, planned.capabilities)) + usable_cores()
+    calls = min(at_once, concurrency(planned.series.profile, planned.capabilities))
+    return calls + max(usable_cores(), min(calls, MOST_SPARE))
 
 
 class Batch:

@@ -72,7 +72,7 @@ def is_live(owner: str | None, expires_at: float | None, now: float) -> bool:
     return owner is not None and expires_at is not None and expires_at > now and not is_gone(owner)
 
 
-POLL_S = 0.03  # a slot that another process frees is seen after half of this; at 2 s a call that is 1 % of the time
+POLL_S = 0.02  # a slot that is free is seen after half of this; at 2 s a call that is half a percent of the time
 
 
 class Slots:
