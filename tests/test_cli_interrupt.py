@@ -29,8 +29,13 @@ def slow(tmp_path: Path) -> Project:
 def begun(project: Project, *words: str, tool: str = "thumbforge") -> subprocess.Popen[str]:
     """A batch some of whose items are finished, and of whose calls one has only just begun."""
     process = project.start(*(words or ("batch", "series=show")), tool=tool)
-    wait_until(lambda: len(project.out()) >= 2 and has_just_begun(project.events()[-1]))
+    wait_until(lambda: has_finished(project, 2) and has_just_begun(project.events()[-1]))
     return process
+
+
+def has_finished(project: Project, count: int) -> bool:
+    """So many exports have their row too, which is written after the file."""
+    return len(project.out()) >= count and project.count("export") >= count
 
 
 def has_just_begun(event: dict[str, Any]) -> bool:
