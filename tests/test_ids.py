@@ -200,3 +200,13 @@ def test_no_two_structures_share_a_digest(one: Any, other: Any) -> None:
     same = ids.canonical_json(one) == ids.canonical_json(other)
     assert (ids.digest("t", {"x": one}) == ids.digest("t", {"x": other})) == same
     assert ids.digest("t", {"x": "1", "y": "23"}) != ids.digest("t", {"x": "12", "y": "3"})
+
+
+@given(st.dictionaries(st.text(), JSON), st.dictionaries(st.text(), JSON))
+def test_what_is_shared_gives_the_digest_it_would_have_given_alone(
+    fields: dict[str, Any], common: dict[str, Any]
+) -> None:
+    """A digest is that of the canonical JSON of tag and fields, whether a part of it was encoded before or not."""
+    plain = ids.sha256_hex(ids.canonical_json(["art", {**fields, "common": common}]).encode())
+    assert ids.digest("art", {**fields, "common": common}) == plain
+    assert ids.digest("art", {**fields, "common": ids.Shared(common)}) == plain

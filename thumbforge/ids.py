@@ -17,6 +17,7 @@ import json
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 WORLD = uuid.UUID("6f1d0c52-7c5b-5d0e-9a50-6a7de2f7a1c4")
@@ -25,18 +26,40 @@ WORLD = uuid.UUID("6f1d0c52-7c5b-5d0e-9a50-6a7de2f7a1c4")
 NEGATIVE_MARK = "\n\nNegative: "
 
 
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+_text = json.encoder.encode_basestring
+
+
 def sha256_hex(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
 def canonical_json(value: Any) -> str:
     """One text per value: sorted keys, no spaces, no escapes. NaN and infinities are refused (ValueError)."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _encode(value)
+
+
+class Shared(dict[str, Any]):
+    """A mapping that thousands of digests have in common. Never changed once made: its JSON is kept."""
+
+    @cached_property
+    def json(self) -> str:
+        return canonical_json(self)
 
 
 def digest(tag: str, fields: Mapping[str, Any]) -> str:
-    """sha256 (64 hex digits) of a tagged structure; unlike glued text, no two structures share an encoding."""
-    return sha256_hex(canonical_json([tag, dict(fields)]).encode())
+    """sha256 (64 hex digits) of a tagged structure; unlike glued text, no two structures share an encoding.
+
+    It is that of `canonical_json([tag, fields])`, put together so that what is Shared is not encoded for each item.
+    """
+    members = ",".join(f"{_text(name)}:{_member(value)}" for name, value in sorted(fields.items()))
+    return sha256_hex(f"[{_text(tag)},{{{members}}}]".encode())
+
+
+def _member(value: Any) -> str:
+    if isinstance(value, str):
+        return _text(value)
+    return value.json if isinstance(value, Shared) else _encode(value)
 
 
 def prompt_text(prompt: str, negative_prompt: str | None) -> str:

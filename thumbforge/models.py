@@ -196,9 +196,9 @@ class Layout(Model):
         return tuple((name, slot) for name, slot in named.items() if slot)
 
     @cached_property
-    def content(self) -> dict[str, Any]:
+    def content(self) -> ids.Shared:
         """What keys are made of. Defaults are left out, so a new field with a default changes no key."""
-        return self.model_dump(mode="json", exclude_defaults=True)
+        return ids.Shared(self.model_dump(mode="json", exclude_defaults=True))
 
 
 class Template(Model):
@@ -261,6 +261,11 @@ class PlaylistHead(Model):
     url: str = ""
     language: str | None = None
 
+    @cached_property
+    def shown(self) -> dict[str, str | None]:
+        """What a template sees of it."""
+        return self.model_dump(include={"id", "title", "channel", "language"})
+
 
 class Playlist(Model):
     playlist: PlaylistHead
@@ -289,6 +294,11 @@ class Output(Model):
         if self.width * 9 != self.height * 16:
             raise ValueError(f"{self.width}x{self.height} is not 16:9")
         return self
+
+    @cached_property
+    def content(self) -> ids.Shared:
+        """What keys are made of."""
+        return ids.Shared(self.model_dump(mode="json"))
 
 
 class BrandColors(Model):

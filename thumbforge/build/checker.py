@@ -24,13 +24,14 @@ class ContentChecker(FileChangedChecker):  # type: ignore[misc]
         return bool(self._state(file_path, file_stat) != state)
 
     def get_state(self, dep: str, current_state: Any) -> str | None:
-        state = self._state(dep, os.stat(dep))  # noqa: PTH116 - once per task and dependency
+        state = self._state(dep, None)
         return None if state == current_state else state
 
-    def _state(self, file_path: str, stat: os.stat_result) -> str:
+    def _state(self, file_path: str, stat: os.stat_result | None) -> str:
         name = os.path.basename(file_path)  # noqa: PTH119
         if _ADDRESS.fullmatch(name):
             return name
+        stat = stat or os.stat(file_path)  # noqa: PTH116 - once per task and dependency
         key = (file_path, stat.st_ino, stat.st_size, stat.st_mtime_ns)
         if key not in self._seen:
             self._seen[key] = hashlib.sha256(Path(file_path).read_bytes()).hexdigest()

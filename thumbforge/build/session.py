@@ -6,6 +6,7 @@ and the up-to-date objects ask the same session, so that a command plans each se
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -28,7 +29,8 @@ _current: Session | None = None
 
 @dataclass
 class Session:
-    """What the tasks of one process share. `names` maps a task's name to its series and item key."""
+    """What the tasks of one process share. `names` maps a task's name to its series and item key, `targets`
+    a series to its folder in out/."""
 
     project: Project
     cancel: Cancel
@@ -39,6 +41,7 @@ class Session:
     names: dict[str, tuple[str, str]] = field(default_factory=dict)
     rows: dict[str, Row] = field(default_factory=dict)
     file_deps: dict[str, list[str]] = field(default_factory=dict)
+    targets: dict[str, str] = field(default_factory=dict)
     selected: list[str] = field(default_factory=list)
     batches: dict[tuple[str, bool], Batch] = field(default_factory=dict)
     ignored: set[str] = field(default_factory=set)
@@ -81,7 +84,7 @@ class Session:
         names = self.selected or list(self.names)
         rows = [self.rows[name] for name in names if self.names[name][0] == series]
         if retake:
-            rows = [row.retaken() for row in rows if row.idle and row.status == "completed"]
+            rows = [row.retaken() for row in rows if row.is_done]
         planned = self.planned[series]
         if self.resumption is None:  # a run that is resumed was allowed its pictures when it was planned
             check_limits(planned.series, rows)
@@ -132,7 +135,7 @@ class Session:
     def rebuilt_record(self, task_name: str) -> dict[str, Any] | None:
         """doit's record of a task that the ledger says is done, as if doit had just made it."""
         row = self.rows.get(task_name)
-        if row is None or not row.idle or row.status != "completed":
+        if row is None or not row.is_done:
             return None
         deps = self.file_deps[task_name]
         states = {dep: self.checker.get_state(dep, None) for dep in deps}
@@ -151,8 +154,13 @@ def worst(codes: Iterable[Exit]) -> Exit | None:
 
 
 def start(session: Session) -> Session:
-    """Make `session` the one that backend, reporter and tasks of this process ask."""
+    """Make `session` the one that backend, reporter and tasks of this process ask.
+
+    From here on the cyclic collector looks more rarely: a plan of thousands of items is all live, and looking through
+    it again and again was a quarter of a run with nothing to do.
+    """
     global _current
+    gc.set_threshold(100_000, 20, 50)
     _current = session
     return session
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from inspect import Signature
 from pathlib import Path
 from typing import Any
 
@@ -70,27 +71,29 @@ def add(session: Session, planned: PlannedSeries, rows: Sequence[Row]) -> list[s
     name = planned.series.name
     session.planned[name] = planned
     reference = relative(planned.series.hero.path, session.project.root)
+    manifests = relative(session.project.store.manifests, session.project.root)
+    session.targets[name] = relative(session.project.out / name, session.project.root)
     names = []
     for row in rows:
         task = f"thumb:{name}:{row.wanted.task_name}"
         session.names[task] = (name, row.wanted.item_key)
         session.rows[task] = row
-        manifest = _manifest(session, row)
-        session.file_deps[task] = [reference, *([manifest] if manifest else [])]
+        key = _manifest(session, row)
+        session.file_deps[task] = [reference, f"{manifests}/{key}.json"] if key else [reference]
         names.append(task)
     return names
 
 
 def _manifest(session: Session, row: Row) -> str | None:
-    """The manifest of the picture that the specs want now, once there is one; doit cannot depend on a missing file."""
+    """The final key of the picture that the specs want now, once it has a manifest; doit cannot depend on a missing
+    file. The plan of an idle row has seen the file."""
     if row.final:
         key = row.final.final_key
     elif row.art:
         key = row.wanted.final_key(row.art.picture.sha256)
     else:
         return None
-    path = session.project.store.manifest_path(key)
-    return relative(path, session.project.root) if path.is_file() else None
+    return key if row.is_done or session.project.store.has_manifest(key) else None
 
 
 def task_sheet() -> Iterator[dict[str, Any]]:
@@ -145,13 +148,12 @@ def thumb_task(session: Session, name: str) -> dict[str, Any]:
     """The doit task of one item, under its full name."""
     row = session.rows[name]
     uptodate = ThumbUpToDate(session, name)
-    target = session.project.out / row.wanted.series.name / row.wanted.export_name
     return {
         "name": name,
         "doc": task_doc(row),
         "actions": [(make_thumb, [uptodate])],
         "file_dep": session.file_deps[name],
-        "targets": [relative(target, session.project.root)],
+        "targets": [f"{session.targets[row.wanted.series.name]}/{row.wanted.export_name}"],
         "uptodate": [uptodate],
         "clean": True,
         "io": {"capture": False},  # captured stdout with threads loses what is printed afterwards
@@ -161,13 +163,18 @@ def thumb_task(session: Session, name: str) -> dict[str, Any]:
 
 def task_doc(row: Row) -> str:
     """`Part 7 · title`, on one line whatever the title holds."""
-    title = " ".join("".join(c if c.isprintable() else " " for c in row.wanted.item.title).split())
+    title = row.wanted.item.title
+    if not title.isprintable():
+        title = "".join(c if c.isprintable() else " " for c in title)
+    title = " ".join(title.split())
     part = row.wanted.item.part
     return title if part is None else f"Part {part} · {title}"
 
 
 class ThumbUpToDate:
     """Asks the ledger's plan whether an item is done; as text it says what changed and what that will cost."""
+
+    __signature__ = Signature()  # doit asks for it once per task, and working it out takes longer than the answer
 
     def __init__(self, session: Session, name: str) -> None:
         self.session, self.name = session, name
@@ -178,7 +185,7 @@ class ThumbUpToDate:
 
     @property
     def is_done(self) -> bool:
-        return self.row.idle and self.row.status == "completed"
+        return self.row.is_done
 
     def __call__(self) -> bool:
         return self.is_done

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
+from thumbforge import ids
 from thumbforge.errors import UsageError
 from thumbforge.imaging.fonttable import BLOCKS, CJK, DISPLAY, EMOJI, FONTS, SYMBOLS, Font
 from thumbforge.imaging.userfiles import FontFile
@@ -97,8 +98,9 @@ def usable(asked: str, text: str, language: str | None = None) -> tuple[str, ...
     return tuple(sorted(names))
 
 
-def digests(names: tuple[str, ...]) -> dict[str, str]:
-    return {name: known(name).sha256 for name in names}
+@lru_cache(maxsize=4096)
+def digests(names: tuple[str, ...]) -> ids.Shared:
+    return ids.Shared({name: known(name).sha256 for name in names})
 
 
 @dataclass(frozen=True, slots=True)

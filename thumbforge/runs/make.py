@@ -17,7 +17,6 @@ from typing import Any, Literal
 from thumbforge import faults, log
 from thumbforge.errors import Interrupted, OutputUnusable, PictureError, ProviderError, ThumbforgeError
 from thumbforge.imaging.finalise import finalise
-from thumbforge.imaging.picture import inspect_art
 from thumbforge.models import Profile
 from thumbforge.providers.base import Answer, Call, Cancel, Provider, Reference, Request
 from thumbforge.providers.retry import TryFailed, generate_with_retries, tally_of
@@ -144,6 +143,8 @@ def _call(row: Row, attempt_id: str, shop: Workshop) -> tuple[bytes, dict[str, A
             "provider call failed", part=row.wanted.item.part, video=row.wanted.item.video,
             **{"try": f"{failed.n} of {failed.of}"}, wait_s=failed.wait_s, error=f"{failed.error.code}: {failed.error}",
         )  # fmt: skip
+        if failed.wait_s is not None:
+            shop.brake.before_retry()
 
     with shop.store.scratch_directory(attempt_id) as scratch:
         call = Call(shop.cancel, shop.profile.timeout_s, row.wanted.key, attempt_id, scratch)
@@ -180,6 +181,8 @@ def _header(answer: Answer, request: Request, spent: Spent) -> dict[str, Any]:
 
 def _keep(attempt_id: str, data: bytes, header: Mapping[str, Any], shop: Workshop) -> Art:
     """Judge a staged answer, put it into the store, and give it a row. OutputUnusable where it is no picture."""
+    from thumbforge.imaging.picture import inspect_art  # Pillow, which a run with nothing to do does without
+
     try:
         info, warnings = inspect_art(data, header["width"], header["height"])
     except PictureError as error:

@@ -91,6 +91,11 @@ class Row:
         """Nothing is to be done for the item, not even a file to put back."""
         return self.action == "skip" and not self.restore and self.busy_in is None
 
+    @property
+    def is_done(self) -> bool:
+        """Up to date: the picture is there, and so is every file of it."""
+        return self.idle and self.status == "completed"
+
     def retaken(self) -> Row:
         """The same item with a new picture wanted, whatever there is."""
         if self.is_locked:

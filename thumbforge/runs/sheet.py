@@ -6,8 +6,9 @@ import json
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import fields, replace
 from decimal import Decimal
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from thumbforge.runs.make import failed_checks
 from thumbforge.runs.plan import Row
 from thumbforge.runs.project import Project
 from thumbforge.runs.rollup import PlannedSeries
+from thumbforge.runs.snapshot import KnownFinal
 from thumbforge.store.assets import store_errors
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ NAMES = ("sheet.html", "sheet.png")
 
 def series_sheet(project: Project, planned: PlannedSeries, rows: Iterable[Row]) -> Sheet:
     """What the sheet of a series shows now."""
-    series, rows = planned.series, tuple(rows)
+    series, rows, folder = planned.series, tuple(rows), project.out / planned.series.name
     costs = _costs(project, [row.iteration_id for row in rows if row.iteration_id])
     return Sheet(
         title=series.playlist.playlist.title or series.name,
@@ -37,35 +39,42 @@ def series_sheet(project: Project, planned: PlannedSeries, rows: Iterable[Row]) 
             ("template", f"{series.template.name} v{series.template.version}"),
             ("provider", series.profile.name),
         ),
-        items=tuple(_item(project, row, costs.get(row.iteration_id or "", "")) for row in rows),
+        items=tuple(_item(project, folder, row, costs.get(row.iteration_id or "", "")) for row in rows),
     )
 
 
-def _item(project: Project, row: Row, cost: str) -> SheetItem:
+def _item(project: Project, folder: Path, row: Row, cost: str) -> SheetItem:
     item, final = row.wanted.item, row.final
-    notes = (*failed_checks(final.report, "error"), *failed_checks(final.report, "warning")) if final else ()
+    notes = _notes(final) if final else ()
     output = row.wanted.series.output
     return SheetItem(
         title=item.title,
         part=row.wanted.drawing.part or "",
-        picture=_picture(project, row),
+        picture=_picture(project, folder, row),
         size=(output.width, output.height),
         video=item.video,
         key=row.wanted.key[:8],
         cost=cost,
         status=row.status,
-        reason="" if row.idle and row.status == "completed" else row.reason,
+        reason="" if row.is_done else row.reason,
         duration=item.duration,
         notes=notes,
         good=row.status == "completed" and not notes,
     )
 
 
-def _picture(project: Project, row: Row) -> Path | None:
-    """The export beside the sheet, so that out/ can be taken elsewhere as it is; else the stored final."""
-    export = project.out / row.wanted.series.name / row.wanted.export_name
-    if row.status == "completed" and export.is_file():
-        return export
+def _notes(final: KnownFinal) -> tuple[str, ...]:
+    if final.is_faultless:
+        return ()
+    report = final.report
+    return (*failed_checks(report, "error"), *failed_checks(report, "warning"))
+
+
+def _picture(project: Project, folder: Path, row: Row) -> Path | None:
+    """The export beside the sheet, so that out/ can be taken elsewhere as it is; else the stored final. Whether the
+    export is there, the plan has seen."""
+    if row.status == "completed" and "export" not in row.restore:
+        return folder / row.wanted.export_name
     return project.store.path(row.final.picture.sha256, row.final.picture.suffix) if row.final else None
 
 
@@ -139,10 +148,13 @@ def is_current(project: Project, series: str, sheet: Sheet) -> bool:
     return known == digest(sheet) and all((project.out / series / name).is_file() for name in NAMES)
 
 
+_SHOWN = attrgetter(*(field.name for field in fields(SheetItem) if field.name != "picture"))
+
+
 def digest(sheet: Sheet) -> str:
     """Identity of what a sheet shows; where the project lies is no part of it."""
-    items = [replace(item, picture=item.picture and Path(item.picture.name)) for item in sheet.items]
-    return ids.sha256_hex(repr(replace(sheet, items=tuple(items))).encode())
+    items = [(_SHOWN(item), item.picture and item.picture.name) for item in sheet.items]
+    return ids.sha256_hex(repr((replace(sheet, items=()), items)).encode())
 
 
 def _mark(project: Project, series: str) -> Path:

@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 FAULTS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError, MemoryError)
 
 
+class Named(dict[str, Any]):
+    """A mapping that knows its name, so that a missing field is called `vars.mood`."""
+
+    def __init__(self, name: str, values: Mapping[str, Any]) -> None:
+        super().__init__(values)
+        self.label = name
+
+
 def variables_for(
     item: Item,
     playlist: PlaylistHead,
@@ -35,12 +43,12 @@ def variables_for(
     """
     return {
         "topic": item.topic or item.title,
-        "video": {"id": item.video, "title": item.title, "duration": item.duration},
-        "playlist": playlist.model_dump(include={"id", "title", "channel", "language"}),
+        "video": Named("video", {"id": item.video, "title": item.title, "duration": item.duration}),
+        "playlist": Named("playlist", playlist.shown),
         "part_number": item.part,
         "part_label": item.label,
         "position": position,
-        "vars": dict(vars),
+        "vars": Named("vars", vars),
         "width": width,
         "height": height,
         "negative_space": negative_space,
@@ -116,10 +124,9 @@ class _Text:
     def _render(self, compiled: Compiled, variables: Mapping[str, Any]) -> str:
         from jinja2 import TemplateError, UndefinedError
 
-        from thumbforge.specs.sandbox import MAX_CHARACTERS, MAX_STEPS, STEPS, Named
+        from thumbforge.specs.sandbox import MAX_CHARACTERS, MAX_STEPS, STEPS
 
-        named = {k: Named(k, v) if isinstance(v, Mapping) else v for k, v in variables.items()}
-        context = compiled.new_context({**named, STEPS: [MAX_STEPS]})
+        context = compiled.new_context({**variables, STEPS: [MAX_STEPS]})
         pieces: list[str] = []
         room = MAX_CHARACTERS
         try:

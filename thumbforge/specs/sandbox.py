@@ -16,6 +16,7 @@ from jinja2.runtime import Context, LoopContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from thumbforge.models import NegativeSpace
+from thumbforge.specs.prompts import Named
 
 MAX_CHARACTERS = 20_000
 """Of a rendered text, and of every value made on the way."""
@@ -53,14 +54,6 @@ _ALLOWED = (
     nodes.Getitem, nodes.Slice, nodes.Call, nodes.Keyword, nodes.Tuple, nodes.List, nodes.Dict, nodes.Pair,
 )  # fmt: skip
 _VARYING = (nodes.Name, nodes.Call, nodes.Filter)
-
-
-class Named(dict[str, Any]):
-    """A mapping that knows its name, so that a missing field is called `vars.mood`."""
-
-    def __init__(self, name: str, values: Mapping[str, Any]) -> None:
-        super().__init__(values)
-        self.label = name
 
 
 class Missing(StrictUndefined):
