@@ -12,7 +12,7 @@ import yaml
 from PIL import Image, ImageDraw
 
 from thumbforge import ids, models
-from thumbforge.errors import PictureError, UsageError
+from thumbforge.errors import UsageError
 from thumbforge.imaging import brand, fonts, picture, userfiles
 from thumbforge.imaging.finalise import Drawing, final_parts, finalise
 
@@ -176,8 +176,9 @@ def test_other_mistakes_of_a_brand_are_named(art: Path) -> None:
     with pytest.raises(UsageError, match=r"gone\.png"):
         brand.identity(models.Brand(logo="gone.png"), art.parent)
     art.with_name("text.png").write_text("hello")
-    with pytest.raises(PictureError, match="text"):
-        drawn(art, Drawing("x", None, brand=brand.identity(models.Brand(logo="text.png"), art.parent)))
+    own = brand.identity(models.Brand(logo="text.png"), art.parent)
+    report = finalise(art, LAYOUT, Drawing("x", None, brand=own), PNG, art.with_name("out.png"))
+    assert report.violations == ("logo.file: text.png: not a picture we can use: text",)
     art.with_name("head.ttf").write_bytes(b"\0\1\0\0" + bytes(8))
     own = brand.identity(models.Brand.model_validate({"fonts": {"title": "head.ttf"}}), art.parent)
     with pytest.raises(UsageError, match="no letters"):

@@ -272,6 +272,17 @@ def test_the_written_file_is_what_is_judged(tmp_path: Path) -> None:
         rules.judge(grey, SMALL, ())
 
 
+@pytest.mark.parametrize("kind", ["jpeg", "png"])
+def test_a_file_that_was_not_written_to_its_end_is_not_judged(kind: str, art: Path, tmp_path: Path) -> None:
+    """A finished file from which the last byte is missing cannot be read."""
+    target = tmp_path / "out"
+    output = models.Output(width=1280, height=720, format=kind)
+    assert finalise(art, layout(), Drawing("Title", None), output, target).ok
+    target.write_bytes(target.read_bytes()[:-1])
+    with pytest.raises(PictureError, match="cannot be read: its end is missing"):
+        rules.judge(target, output, ())
+
+
 def test_an_unknown_font_is_a_usage_error(art: Path, tmp_path: Path) -> None:
     """A layout with a font that we don't have fails before anything is drawn, naming the choices."""
     for call in (
@@ -325,7 +336,7 @@ def test_final_parts_are_pinned() -> None:
     """The identity of a finished picture is persisted: this value changes only on purpose."""
     parts = final_parts("ab" * 32, template("series-parts").layout, Drawing("Ёлки", "Part 7"), models.Output())
     assert set(parts) == {"art", "layout", "title", "part", "output", "fonts", "finaliser"}
-    assert ids.final_key({**parts, "layout": {}}) == "6a50fe0d7300cded1b58022da3a51383399d4862bcdd1bc8b60a2fd249d93957"
+    assert ids.final_key({**parts, "layout": {}}) == "2a17e6fae8379c5c786ff0f02a87cc2b902bc75994f081b681cf1fdf35e0a3b7"
 
 
 def test_final_parts_name_the_fonts_that_can_take_part() -> None:

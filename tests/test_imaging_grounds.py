@@ -160,3 +160,15 @@ def test_drawn_text_under_a_mark_is_a_warning() -> None:
     """The report judges the ink, not the box."""
     assert not rules.overlay([(1150, 80, 1200, 120)]).ok
     assert rules.overlay([(64, 64, 900, 600)]).ok
+
+
+@pytest.mark.parametrize("tone", ["white", "yellow", "#FFF6E0", "#DDE8F8"])
+def test_minimal_stands_on_bright_art_without_a_cloud(tone: str) -> None:
+    """On plain bright art the scrims of `minimal` do nearly all: what is added around a text is faint, so no box shows,
+    and the contrast is 4.5 or more."""
+    content = Content("How do I sort a *table* by two columns?", "Part 7")
+    _, checks = compose.compose(Image.new("RGB", SIZE, tone), LAYOUTS["minimal"], content, SMALL)
+    for rule, most in (("text.contrast", 0.4), ("part.contrast", 0.08)):
+        found = next(check for check in checks if check.rule == rule)
+        assert found.ok
+        assert float(found.detail.rpartition("scrim ")[2]) <= most

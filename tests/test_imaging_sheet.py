@@ -283,3 +283,16 @@ def test_a_real_browser_shows_the_page(sample: Sheet, tmp_path: Path) -> None:
             assert "CONSOLE" not in ran.stderr
             with Image.open(shot) as seen:
                 assert seen.convert("RGB").getpixel((2, 2)) == ((15, 15, 15) if theme == "0" else (255, 255, 255))
+
+
+def test_a_long_series_has_several_pages_that_name_one_another(tmp_path: Path) -> None:
+    """500 items to a page, numbered on; each page links to all and says which it is."""
+    items = tuple(SheetItem(title=f"Title {n}", part=str(n), status="completed") for n in range(1, 1002))
+    long = Sheet(title="A long series", items=items)
+    assert long.page_names == ("sheet.html", "sheet-2.html", "sheet-3.html")
+    second = page(long, tmp_path, 2)
+    assert re.findall(r'<h3 id="item-(\d+)"', second) == [str(n) for n in range(501, 1001)]
+    assert re.findall(r'<a href="(sheet[^"]*)"', second) == list(long.page_names)
+    assert '<a href="sheet-2.html" aria-current="page">Page 2</a>' in second
+    assert "<li>1001 thumbnails</li>" in second
+    assert "Page 1" not in page(Sheet(title="A short one", items=items[:500]), tmp_path)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thumbforge.errors import UsageError
-from thumbforge.imaging import bidi, clean, fit, fonts, shape
+from thumbforge.imaging import bidi, clean, draw, fit, fonts, shape
 from thumbforge.imaging.breaks import Break, opportunities
 
 ROWS = [
@@ -287,6 +287,46 @@ def test_right_to_left_text_runs_from_the_right() -> None:
     assert setting.rtl
     assert by_font[:2] == ["anton", "anton"]
     assert by_font[-2:] == ["noto-sans-hebrew", "noto-sans-hebrew"]
+
+
+def ink(text: str, align: str) -> tuple[draw.Ink, list[tuple[int, int]]]:
+    """`text` in a box from 100 to 900, and where each of its two lines begins and ends."""
+    setting = shape.prepare(clean.marked(text, "none"), "noto-sans")
+    space = fit.Space(800, 400, 90, 40, 2, 1.3, 0.0, 0.714)
+    found = fit.fit(setting, space)
+    assert found
+    block = draw.rasterise(setting, found, space, draw.Frame(100, 100, 800, 400, align, "middle"))
+    assert block
+    middle, rows = block.plain.height // 2, []
+    for top, bottom in ((0, middle), (middle, block.plain.height)):
+        left, _, right, _ = block.plain.crop((0, top, block.plain.width, bottom)).getbbox() or (0, 0, 0, 0)
+        rows.append((left + block.at[0], right + block.at[0]))
+    return block, rows
+
+
+@pytest.mark.parametrize("align", ["left", "right", "center"])
+@pytest.mark.parametrize("text", ["ממיינים טבלה\nלפי", "كيف أقرأ الملف\nفي", "Sort the table\nby"])
+def test_a_block_stands_where_the_layout_puts_it(text: str, align: str) -> None:
+    """Whatever its direction, a text stands at the side of its box that the layout names, so a series in two scripts
+    keeps its arrangement and the subject stays free; docs/adr/0022."""
+    block, _ = ink(text, align)
+    left, right = block.box[0] - 100, 900 - block.box[2]
+    if align == "center":
+        assert abs(left - right) <= 2
+    else:
+        assert abs({"left": left, "right": right}[align]) <= 2
+        assert {"left": right, "right": left}[align] > 100
+
+
+@pytest.mark.parametrize("align", ["left", "right"])
+def test_right_to_left_lines_are_even_at_their_right(align: str) -> None:
+    """At whichever side a block stands, Hebrew lines end evenly at the right; Latin ones at the side of the layout."""
+    _, hebrew = ink("ממיינים טבלה\nלפי", align)
+    _, latin = ink("Sort the table\nby", align)
+    assert abs(hebrew[0][1] - hebrew[1][1]) <= 2
+    assert abs(hebrew[0][0] - hebrew[1][0]) > 50
+    edge = {"left": 0, "right": 1}[align]
+    assert abs(latin[0][edge] - latin[1][edge]) <= 2
 
 
 # --- fitting ----------------------------------------------------------------------------------------------------

@@ -144,7 +144,7 @@ def test_a_new_template_may_take_the_place_of_a_built_in_one(project: Project) -
     """It starts from that one, with the next version."""
     assert project.run("template", "new", "minimal").code == 0
     [row] = [row for row in project.shown("template", "list")["templates"] if row["name"] == "minimal"]
-    assert (row["version"], row["origin"], row["extends"]) == (2, "project", "minimal")
+    assert (row["version"], row["origin"], row["extends"]) == (3, "project", "minimal")
 
 
 @pytest.mark.parametrize("name", ["../out", "", "loud.yaml"])

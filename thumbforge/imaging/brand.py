@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,24 @@ class Identity:
     title_font: str | FontFile | None = None
     label_font: str | FontFile | None = None
     logo: PictureFile | None = None
+
+    @property
+    def files(self) -> tuple[FontFile | PictureFile, ...]:
+        own = (self.title_font, self.label_font, self.logo)
+        return tuple(file for file in own if file and not isinstance(file, str))
+
+    def moved(self, places: Mapping[str, Path]) -> Identity:
+        """The same with its files elsewhere; `places` are paths by sha256."""
+
+        def font(found: str | FontFile | None) -> str | FontFile | None:
+            return found.moved(places) if isinstance(found, FontFile) else found
+
+        return replace(
+            self,
+            title_font=font(self.title_font),
+            label_font=font(self.label_font),
+            logo=self.logo and self.logo.moved(places),
+        )
 
 
 def identity(brand: models.Brand, root: Path) -> Identity:

@@ -13,13 +13,12 @@ from thumbforge import models
 from thumbforge.errors import PictureError
 from thumbforge.imaging import clean, colour, lettering, picture, shape
 from thumbforge.imaging.contrast import TINY
+from thumbforge.imaging.sheet import MOST
 
 if TYPE_CHECKING:
     from thumbforge.imaging.sheet import Sheet, SheetItem
 
 COLUMNS = 3
-MOST = 120
-"""Items shown; a sheet of more would be taller than what viewers of pictures open."""
 LARGE = (336, 189)
 _GAP, _EDGE, _HEAD, _CAPTION = 10, 24, 64, 56
 _TONES = colour.Tones(Image.new("RGB", (1, 1)))

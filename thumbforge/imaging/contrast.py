@@ -7,7 +7,9 @@ vanishes when a thumbnail is shown small. Luminance is WCAG's. A scrim is as str
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from math import ceil, floor
 
 from PIL import Image, ImageChops, ImageFilter
@@ -30,6 +32,8 @@ _SURELY = ENOUGH + 0.05
 _BOOSTS = (1.0, 1.1, 1.22, 1.35)
 """Softening takes strength from the scrim's edges; these give it back."""
 _OUT_OF_REACH = 2.0
+_BICUBIC = 3
+"""Patches around a veil into which its enlargement reaches."""
 _LINEAR = [round(255 * colour.to_linear(byte)) for byte in range(256)] * 3
 _WEIGHTS = (0.2126, 0.7152, 0.0722, 0.0)
 _ANY = [0] + [255] * 255
@@ -90,11 +94,10 @@ def calm(picture: Image.Image, text: Letters) -> Help:
     box = _around(text, picture.size, step)
     ring = _grow(_grow(_small_mask(text, box, step), text.outline * text.em / step), _RING * text.em / step + 1)
     _on_own_ground(ring, text, box, step)
-    ground = picture.crop(box)
-    patches = ground.reduce(step)
+    patches = picture.reduce(step, box)
     tone, tones = _tone(patches), text.tones
-    darken = _needed(tone, ring, [_darkening(v / 255, tones[0]) for v in range(256)])
-    lighten = _needed(tone, ring, [_lightening(v / 255, tones[-1]) for v in range(256)])
+    darken = _needed(tone, ring, _opacities(_darkening, tones[0]))
+    lighten = _needed(tone, ring, _opacities(_lightening, tones[-1]))
     dark = darken.worst <= lighten.worst
     need = darken if dark else lighten
     if need.worst <= 0:
@@ -111,7 +114,7 @@ def calm(picture: Image.Image, text: Letters) -> Help:
         shaded.paste(shade, (0, 0), veil)
         if _worst(_tone(shaded), ring, tones) >= _SURELY:
             break
-    picture.paste(shade, box[:2], _enlarged(veil, ground.size, step))
+    _lay(picture, shade, veil, box, step)
     return Help(veil.getextrema()[1] / 255, dark, plate=False)  # type: ignore[operator]
 
 
@@ -122,7 +125,7 @@ def measured(picture: Image.Image, text: Letters) -> float:
     drawn = _grow(_small_mask(text, box, step), text.outline * text.em / step)
     ring = ImageChops.subtract(_grow(drawn, _RING * text.em / step), drawn)
     _on_own_ground(ring, text, box, step)
-    return _worst(_tone(picture.crop(box).reduce(step)), ring, text.tones)
+    return _worst(_tone(picture.reduce(step, box)), ring, text.tones)
 
 
 def seen_small(tiny: Image.Image, text: Letters, size: tuple[int, int]) -> float:
@@ -176,9 +179,15 @@ def _around(text: Letters, size: tuple[int, int], step: int) -> Box:
 
 
 def _small_mask(text: Letters, box: Box, step: int) -> Image.Image:
-    whole = Image.new("L", (box[2] - box[0], box[3] - box[1]))
-    whole.paste(text.mask, (text.at[0] - box[0], text.at[1] - box[1]))
-    return whole.reduce(step).point(_ANY)
+    """The patches of `box` that a letter touches. Only the mask's own part of the box is looked at."""
+    x, y = text.at[0] - box[0], text.at[1] - box[1]
+    left, top = x // step, y // step
+    right, bottom = ceil((x + text.mask.width) / step), ceil((y + text.mask.height) / step)
+    own = Image.new("L", ((right - left) * step, (bottom - top) * step))
+    own.paste(text.mask, (x - left * step, y - top * step))
+    small = Image.new("L", (ceil((box[2] - box[0]) / step), ceil((box[3] - box[1]) / step)))
+    small.paste(own.reduce(step).point(_ANY), (left, top))
+    return small
 
 
 def _grow(mask: Image.Image, radius: float) -> Image.Image:
@@ -195,10 +204,16 @@ def _grow(mask: Image.Image, radius: float) -> Image.Image:
     return mask
 
 
-def _enlarged(veil: Image.Image, size: tuple[int, int], step: int) -> Image.Image:
-    """From patches to pixels; the last patches of a row may be cut."""
-    large = veil.resize((veil.width * step, veil.height * step), Image.Resampling.BICUBIC)
-    return large.crop((0, 0, *size))
+def _lay(picture: Image.Image, rgb: colour.Rgb, veil: Image.Image, box: Box, step: int) -> None:
+    """Paste `rgb` through a veil of patches that begins at the corner of `box`, where the veil is not clear. The last
+    patches of a row may be cut."""
+    left, top, right, bottom = veil.getbbox() or (0, 0, 0, 0)
+    left, top = max(left - _BICUBIC, 0), max(top - _BICUBIC, 0)
+    seen = veil.crop((left, top, min(right + _BICUBIC, veil.width), min(bottom + _BICUBIC, veil.height)))
+    large = seen.resize((seen.width * step, seen.height * step), Image.Resampling.BICUBIC)
+    left, top = box[0] + left * step, box[1] + top * step
+    large = large.crop((0, 0, min(large.width, box[2] - left), min(large.height, box[3] - top)))
+    picture.paste(rgb, (left, top), large)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -209,7 +224,13 @@ class _Need:
     worst: float
 
 
-def _needed(tone: Image.Image, ring: Image.Image, alphas: list[float]) -> _Need:
+@lru_cache(maxsize=64)
+def _opacities(needed: Callable[[float, float], float], text: float) -> tuple[float, ...]:
+    """What each of the 256 luminances needs beside a text."""
+    return tuple(needed(value / 255, text) for value in range(256))
+
+
+def _needed(tone: Image.Image, ring: Image.Image, alphas: tuple[float, ...]) -> _Need:
     present = [value for value, count in enumerate(tone.histogram(ring)) if count]
     table = [round(255 * min(max(alpha, 0.0), 1.0)) for alpha in alphas]
     worst = max((alphas[value] for value in present), default=0.0)
@@ -264,7 +285,13 @@ def shade(picture: Image.Image, side: str, reach: float, opacity: float, rgb: co
     """A soft shade from one side (or `all`) over `reach` of the picture. Changes `picture` in place."""
     if opacity <= 0:
         return
-    picture.paste(rgb, (0, 0), _ramp(side, reach, opacity).resize(picture.size, Image.Resampling.BICUBIC))
+    line = _ramp(side, reach, opacity)
+    wide, high = picture.size
+    line = line.resize((wide if line.width > 1 else 1, high if line.height > 1 else 1), Image.Resampling.BICUBIC)
+    left, top, right, bottom = line.getbbox() or (0, 0, 0, 0)
+    box = (left, top, right if line.width > 1 else wide, bottom if line.height > 1 else high)
+    veil = line.crop((left, top, right, bottom)).resize((box[2] - left, box[3] - top), Image.Resampling.NEAREST)
+    picture.paste(rgb, box[:2], veil)
 
 
 def _ramp(side: str, reach: float, opacity: float) -> Image.Image:

@@ -7,7 +7,7 @@ an edge.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, cos, floor, pi, sin
 
 from PIL import Image, ImageChops, ImageFilter
@@ -67,17 +67,19 @@ class _Spot:
 
 
 def rasterise(setting: Setting, fitted: Fitted, space: Space, frame: Frame) -> Ink | None:
-    """Draw the fitted lines into masks; None where no glyph has ink. Right-to-left text turns left and right round."""
+    """Draw the fitted lines into masks; None where no glyph has ink. The block stands where the layout puts it; in a
+    block at the left, right-to-left lines are even at their right."""
     shaped = [shape_line(setting, setting.paragraphs[x.paragraph], x.start, x.end, x.tail) for x in fitted.lines]
     widest = max(line.width for line in shaped) + 2 * space.outline
     size = min(fitted.size, floor(frame.width / widest)) if widest * fitted.size > frame.width else fitted.size
     size = max(size, 1)
-    align = {"left": "right", "right": "left"}.get(frame.align, frame.align) if setting.rtl else frame.align
-    spots = _spots(shaped, fitted, space, frame, size, align)
+    if setting.rtl and frame.align == "left":
+        frame = replace(frame, width=min(widest * size, frame.width), align="right")
+    spots = _spots(shaped, fitted, space, frame, size)
     return _paste(spots, space, size) if spots else None
 
 
-def _spots(shaped: list[Shaped], fitted: Fitted, space: Space, frame: Frame, size: int, align: str) -> list[_Spot]:
+def _spots(shaped: list[Shaped], fitted: Fitted, space: Space, frame: Frame, size: int) -> list[_Spot]:
     spots: list[_Spot] = []
     masks: dict[tuple[str, int, float, int], glyphs.Mask | None] = {}
     edge = space.outline * size
@@ -87,7 +89,7 @@ def _spots(shaped: list[Shaped], fitted: Fitted, space: Space, frame: Frame, siz
     for number, line in enumerate(shaped):
         baseline = first + number * fitted.pitch * size
         room = frame.width - 2 * edge - line.width * size
-        pen = frame.left + edge - line.left * size + {"left": 0.0, "center": room / 2, "right": room}[align]
+        pen = frame.left + edge - line.left * size + {"left": 0.0, "center": room / 2, "right": room}[frame.align]
         for glyph in line.glyphs:
             quarter = round((pen + glyph.x * size) * glyphs.QUARTERS)
             x, part = divmod(quarter, glyphs.QUARTERS)

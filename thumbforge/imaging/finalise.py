@@ -5,20 +5,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thumbforge import models
+from thumbforge.errors import PictureError
 from thumbforge.imaging import brand, clean, fonts
 from thumbforge.imaging.brand import Identity
-from thumbforge.imaging.rules import Report
+from thumbforge.imaging.rules import Check, Report
 from thumbforge.imaging.userfiles import FontFile, PictureFile
 
 if TYPE_CHECKING:
+    from PIL import Image
+
     from thumbforge.imaging.shape import Speech
 
-FINALISER_VERSION = 2
+FINALISER_VERSION = 3
 """Raised when the same input gives other pixels: every final is made anew from its art, without a call."""
 
 
@@ -40,6 +44,21 @@ class Drawing:
     brand: Identity | None = None
     emoji: FontFile | None = None
 
+    @property
+    def files(self) -> tuple[FontFile | PictureFile, ...]:
+        """Every file that is drawn with, beside the art and the fonts of the package."""
+        own = (self.picture, self.emoji, *(self.brand.files if self.brand else ()))
+        return tuple(file for file in own if file)
+
+    def moved(self, places: Mapping[str, Path]) -> Drawing:
+        """The same with its files elsewhere; `places` are paths by sha256."""
+        return replace(
+            self,
+            picture=self.picture and self.picture.moved(places),
+            emoji=self.emoji and self.emoji.moved(places),
+            brand=self.brand and self.brand.moved(places),
+        )
+
 
 def final_parts(art_sha256: str, layout: models.Layout, drawing: Drawing, output: models.Output) -> dict[str, Any]:
     """JSON of everything that decides the finished pixels. Texts are in their drawn form: a space at a title's end
@@ -57,7 +76,7 @@ def final_parts(art_sha256: str, layout: models.Layout, drawing: Drawing, output
         "layout": layout.content,
         "title": texts["title"],
         "part": texts.get("part"),
-        "output": output.model_dump(mode="json"),
+        "output": output.content,
         "fonts": fonts.digests(tuple(sorted(names))),
         "finaliser": FINALISER_VERSION,
         **_extras(layout, drawing, texts),
@@ -67,9 +86,9 @@ def final_parts(art_sha256: str, layout: models.Layout, drawing: Drawing, output
 def finalise(art: Path, layout: models.Layout, drawing: Drawing, output: models.Output, target: Path) -> Report:
     """Draw `drawing` over the picture in `art`, write it to `target` (a new path) and judge the written file.
 
-    The same input gives the same bytes in every process and thread. Raises PictureError when `art`, the logo or the
-    item's picture is no picture, UsageError for an unknown font. A picture that breaks a rule is written all the same:
-    the report says so.
+    The same input gives the same bytes in every process and thread. Raises PictureError when `art` is no picture,
+    UsageError for an unknown font. A picture that breaks a rule is written all the same: the report says so, as it does
+    where the logo or the item's picture cannot be used and is left out.
     """
     from thumbforge.imaging import compose, encode, picture, rules
 
@@ -78,16 +97,22 @@ def finalise(art: Path, layout: models.Layout, drawing: Drawing, output: models.
         if style:
             fonts.require(style.font)
     texts = _texts(layout, drawing)
-    logo = drawing.brand.logo if drawing.brand and layout.logo else None
-    content = compose.Content(
-        **texts,
-        speech=_speech(drawing),
-        logo=picture.open_rgba(logo.path) if logo else None,
-        picture=picture.open_rgba(drawing.picture.path) if drawing.picture and layout.picture else None,
-    )
+    logo, no_logo = _own("logo", drawing.brand.logo if drawing.brand and layout.logo else None)
+    own, no_picture = _own("picture", drawing.picture if layout.picture else None)
+    content = compose.Content(**texts, speech=_speech(drawing), logo=logo, picture=own)
     drawn, checks = compose.compose(picture.open_rgb(art), layout, content, output)
     encode.write(drawn, target, output)
-    return rules.judge(target, output, checks)
+    return rules.judge(target, output, (*checks, *no_logo, *no_picture))
+
+
+def _own(name: str, file: PictureFile | None) -> tuple[Image.Image | None, tuple[Check, ...]]:
+    """A picture that the user brings along (RGBA), or why it cannot be used: one bad file fails its items alone."""
+    from thumbforge.imaging import picture
+
+    try:
+        return picture.open_rgba(file.path) if file else None, ()
+    except PictureError as error:
+        return None, (Check(f"{name}.file", "error", False, f"{file.path.name if file else name}: {error.message}"),)
 
 
 def _texts(layout: models.Layout, drawing: Drawing) -> dict[str, str]:

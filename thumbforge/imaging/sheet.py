@@ -15,6 +15,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+PICTURE = "sheet.png"
+MOST = 120
+"""Items of the picture; one of more would be taller than what viewers of pictures open."""
+PER_PAGE = 500
+"""Items of a page. Each is shown at six sizes, and a browser takes seconds for more than a few thousand pictures."""
+
 
 @dataclass(frozen=True, slots=True)
 class SheetItem:
@@ -63,10 +69,24 @@ class Sheet:
         """How many items have which status, in order of first appearance."""
         return tuple(Counter(item.status for item in self.items if item.status).items())
 
+    def of_page(self, number: int) -> tuple[SheetItem, ...]:
+        """The items of one page; `number` counts from 1."""
+        return self.items[(number - 1) * PER_PAGE : number * PER_PAGE]
 
-def write_page(sheet: Sheet, target: Path) -> None:
-    """Write the HTML page to `target` (its folder exists); a reader never sees half of it."""
-    _replace(target, page(sheet, target.parent).encode())
+    @property
+    def page_names(self) -> tuple[str, ...]:
+        return page_names(len(self.items))
+
+
+def page_names(items: int) -> tuple[str, ...]:
+    """File names of the pages of so many items: `sheet.html`, `sheet-2.html` …"""
+    count = max(-(-items // PER_PAGE), 1)
+    return ("sheet.html", *(f"sheet-{number}.html" for number in range(2, count + 1)))
+
+
+def write_page(sheet: Sheet, target: Path, number: int = 1) -> None:
+    """Write one of the HTML pages to `target` (its folder exists); a reader never sees half of it."""
+    _replace(target, page(sheet, target.parent, number).encode())
 
 
 def write_contact(sheet: Sheet, target: Path) -> None:
@@ -78,15 +98,18 @@ def write_contact(sheet: Sheet, target: Path) -> None:
     part.replace(target)
 
 
-def page(sheet: Sheet, folder: Path) -> str:
-    """The page's HTML for a file that lies in `folder`."""
+def page(sheet: Sheet, folder: Path, number: int = 1) -> str:
+    """A page's HTML for a file that lies in `folder`."""
     from jinja2 import Environment, StrictUndefined
 
     from thumbforge.imaging.sheet_page import PAGE, PLACES
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    cards = [_card(item, number, folder) for number, item in enumerate(sheet.items, 1)]
-    return environment.from_string(PAGE).render(sheet=sheet, cards=cards, places=PLACES)
+    here, first = folder.resolve(), (number - 1) * PER_PAGE + 1
+    cards = [_card(item, at, here) for at, item in enumerate(sheet.of_page(number), first)]
+    return environment.from_string(PAGE).render(
+        sheet=sheet, cards=cards, places=PLACES, names=sheet.page_names, number=number
+    )
 
 
 def clock(seconds: float | None) -> str:
@@ -112,7 +135,7 @@ def _card(item: SheetItem, number: int, folder: Path) -> Mapping[str, Any]:
 def _address(picture: Path, folder: Path) -> str:
     """Relative to the page where that is possible (on Windows another drive is not)."""
     try:
-        return quote(Path(os.path.relpath(picture.resolve(), folder.resolve())).as_posix())
+        return quote(Path(os.path.relpath(picture.resolve(), folder)).as_posix())
     except ValueError:
         return picture.resolve().as_uri()
 

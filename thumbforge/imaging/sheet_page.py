@@ -51,7 +51,7 @@ fieldset { border: 1px solid var(--line); border-radius: 8px; padding: 4px 12px 
   display: inline-block; }
 label { display: inline-block; margin-right: 14px; padding: 2px 0; }
 .grid { display: grid; gap: 20px 16px; padding: 0; margin: 12px 0; list-style: none;
-  grid-template-columns: repeat(auto-fill, minmax(min(100%, var(--width)), 1fr)); }
+  grid-template-columns: repeat(auto-fill, min(100%, var(--width))); }
 .grid > li { min-width: 0; }
 .list { display: flex; flex-wrap: wrap; gap: 14px 22px; padding: 0; margin: 12px 0; list-style: none; }
 .list > li { display: grid; grid-template-columns: minmax(0, var(--width)) minmax(0, 1fr); gap: 10px; width: 410px;
@@ -101,7 +101,7 @@ PAGE = (
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy"
  content="default-src 'none'; img-src 'self' file: data:; style-src 'unsafe-inline'">
-<title>{{ sheet.title }}: thumbnails</title>
+<title>{{ sheet.title }}: thumbnails{% if names | length > 1 %}, page {{ number }}{% endif %}</title>
 <link rel="icon" href="data:,">
 <style>"""
     + STYLE
@@ -113,7 +113,7 @@ PAGE = (
 <h1 dir="auto">{{ sheet.title }}</h1>
 {% if sheet.channel %}<p class="soft" dir="auto">{{ sheet.channel }}</p>{% endif %}
 <ul class="facts">
-<li>{{ cards | length }} thumbnail{{ "" if cards | length == 1 else "s" }}</li>
+<li>{{ sheet.items | length }} thumbnail{{ "" if sheet.items | length == 1 else "s" }}</li>
 {% for status, count in sheet.counts %}<li>{{ count }} {{ status }}</li>{% endfor %}
 {% for name, value in sheet.facts %}<li><span class="soft">{{ name }}:</span> {{ value }}</li>{% endfor %}
 </ul>
@@ -127,6 +127,13 @@ PAGE = (
 <label><input type="radio" name="marks" id="marks-all"> also progress and icons</label>
 <label><input type="radio" name="marks" id="marks-none"> none</label></fieldset>
 </form>
+{% if names | length > 1 %}
+<nav aria-label="Pages"><ul>
+{% for name in names %}
+<li><a href="{{ name }}"{% if loop.index == number %} aria-current="page"{% endif %}>Page {{ loop.index }}</a></li>
+{% endfor %}
+</ul></nav>
+{% endif %}
 <nav aria-label="Sections"><ul>
 {% for place in places %}<li><a href="#{{ place.id }}">{{ place.name }}</a></li>{% endfor %}
 <li><a href="#items">Items</a></li>

@@ -3,6 +3,7 @@ file is another final."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -25,11 +26,17 @@ class FontFile:
         """What a layout calls it; another file has another name."""
         return f"file-{self.sha256[:16]}"
 
+    def moved(self, places: Mapping[str, Path]) -> FontFile:
+        return FontFile(places[self.sha256], self.sha256)
+
 
 @dataclass(frozen=True, slots=True)
 class PictureFile:
     path: Path
     sha256: str
+
+    def moved(self, places: Mapping[str, Path]) -> PictureFile:
+        return PictureFile(places[self.sha256], self.sha256)
 
 
 def font_file(path: Path) -> FontFile:
@@ -52,4 +59,5 @@ def _read(path: Path, kind: str) -> bytes:
         return path.read_bytes()
     except OSError as error:
         reason = error.strerror or str(error)
-        raise UsageError(f"{kind} {path} cannot be read: {reason}", hint="correct the path in the specs") from error
+        message = f"{kind} {path.name} cannot be read: {reason}"
+        raise UsageError(message, hint="correct the path in the specs") from error

@@ -36,6 +36,7 @@ class LocalProvider:
             max_concurrency=usable_cores(),
             hard_limit=64,
             cpu_bound=True,
+            stateless=True,
         )
 
     def generate(self, request: Request, call: Call) -> Answer:

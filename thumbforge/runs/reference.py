@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from thumbforge.store.assets import AssetStore
     from thumbforge.store.database import Database
 
+_SOFT_BELOW = (640, 360)
+_ABOUT = 0.05
 _ID = re.compile(r"^[0-9a-f]{4,8}(-[0-9a-f-]{0,27})?$")
 
 
@@ -105,12 +107,12 @@ def _picked(database: Database, word: str) -> sqlite3.Row:
 
 
 def check_hero(hero: Hero) -> PictureInfo:
-    """Decode the hero in full and re-hash it. Raises AssetDamaged when it is not whole, or changed meanwhile."""
-    from thumbforge.imaging.picture import inspect
+    """Decode the hero in full and re-hash it. Raises AssetDamaged when it is not whole, blank, or changed meanwhile."""
+    from thumbforge.imaging.picture import inspect_own
 
     try:
         data = hero.path.read_bytes()
-        info = inspect(data)
+        info = inspect_own(data)
     except OSError as error:
         raise AssetDamaged(f"hero {hero.path.name} cannot be read: {error.strerror}") from error
     except PictureError as error:
@@ -121,6 +123,16 @@ def check_hero(hero: Hero) -> PictureInfo:
         hint = "run the command again" if hero.from_file else "thumbforge batch with another hero, or restore the file"
         raise AssetDamaged(f"hero {hero.path.name} holds other bytes than expected", hint=hint)
     return info
+
+
+def hero_remark(info: PictureInfo) -> str:
+    """One line on a hero that is small or of another shape, with its size and what is done; "" for a good one."""
+    said = []
+    if info.width < _SOFT_BELOW[0] or info.height < _SOFT_BELOW[1]:
+        said.append("below {}x{}, so pictures of it are soft".format(*_SOFT_BELOW))
+    if abs(info.width * 9 / (info.height * 16) - 1) > _ABOUT:
+        said.append("not about 16:9, so it is cropped, and black bars baked into it are cut off")
+    return f"the hero is {info.width}x{info.height}: {'; '.join(said)}" if said else ""
 
 
 def keep_hero(hero: Hero, info: PictureInfo, store: AssetStore) -> Path:

@@ -14,6 +14,7 @@ from PIL import Image, ImageCms, ImageFilter, ImageOps
 
 from thumbforge.errors import ProviderBadRequest
 from thumbforge.providers.base import Reference
+from thumbforge.providers.looks.bars import without_bars
 from thumbforge.providers.looks.layers import Size
 from thumbforge.providers.looks.variation import Variation
 
@@ -84,7 +85,7 @@ def _decoded(sha256: str, path: Path, size: Size) -> Image.Image:
             if picture.width * picture.height > MAX_PIXELS:
                 raise ProviderBadRequest(f"hero {path.name} has more than {MAX_PIXELS // 1_000_000} megapixels")
             picture.draft("RGB", (size[0] * 3 // 2, size[1] * 3 // 2))
-            return _fitted(_srgb(ImageOps.exif_transpose(picture)), size)
+            return _fitted(without_bars(_srgb(ImageOps.exif_transpose(picture))), size)
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError, ImageCms.PyCMSError) as error:
         raise ProviderBadRequest(f"hero {path.name} is no picture: {error}", hint=hint) from error
 
