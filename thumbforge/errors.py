@@ -35,8 +35,10 @@ Each class is a different *action* for whoever catches it. Messages are one line
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from enum import IntEnum
 
 
@@ -63,6 +65,16 @@ class ThumbforgeError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+    def __reduce__(self) -> tuple[Callable[..., ThumbforgeError], tuple[object, ...]]:
+        """All of it goes along to another process; an exception by itself would forget its keywords."""
+        return _copied, (type(self), str(self), self.__dict__)
+
+
+def _copied(cls: type[ThumbforgeError], text: str, own: dict[str, object]) -> ThumbforgeError:
+    error = cls.__new__(cls, text)
+    error.__dict__.update(own)
+    return error
 
 
 class UsageError(ThumbforgeError):
@@ -198,14 +210,24 @@ class ProviderAuth(ProviderError):
 
 
 class ProviderQuota(ProviderError):
-    """`resets_at` (Unix seconds) is when the quota comes back, None where that is not known or never happens."""
+    """`resets_at` (Unix seconds) is when the quota comes back, None where that is not known or never happens.
+
+    A known time ends the message, as the user's clock will show it: `; back at 2026-12-01 09:00 CET`.
+    """
 
     code = "provider_quota"
     meets_every_item = True
 
     def __init__(self, message: str, *, hint: str = "", resets_at: float | None = None) -> None:
-        super().__init__(message, hint=hint)
+        super().__init__(message if resets_at is None else f"{message}{_back_at(resets_at)}", hint=hint)
         self.resets_at = resets_at
+
+
+def _back_at(resets_at: float) -> str:
+    """To the next full minute, so that nobody comes back seconds early; "" for a time that no calendar has."""
+    with suppress(ValueError, OverflowError, OSError):
+        return f"; back at {datetime.fromtimestamp(-(-resets_at // 60) * 60).astimezone():%Y-%m-%d %H:%M %Z}"
+    return ""
 
 
 class ProviderSetup(ProviderError):

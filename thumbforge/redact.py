@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any
 
@@ -18,6 +19,7 @@ SECRET_WORDS = (
     "cookie",
 )
 BLANK = "[redacted]"
+SHORTEST = 8
 
 _NAME = re.compile("|".join(re.escape(word) for word in SECRET_WORDS), re.IGNORECASE)
 # Shapes of keys in the wild: OpenAI "sk-…", Google "AIza…", GitHub "ghp_…", bearer headers, key=… in addresses.
@@ -39,13 +41,23 @@ def looks_secret(text: str) -> bool:
 
 
 def redact(value: Any, *secrets: str) -> Any:
-    """`value` with secret-named fields, key-shaped texts and each of `secrets` blanked, at any depth."""
+    """`value` with secret-named fields, key-shaped texts, each of `secrets` and what secret-named variables of the
+    environment hold blanked, at any depth."""
+    return _blanked(value, [*filter(None, secrets), *_held()])
+
+
+def _held() -> list[str]:
+    """A gateway's token may have any shape. What is shorter than a key is a word, and would blank half a message."""
+    return [held for name, held in os.environ.items() if len(held) >= SHORTEST and is_secret_name(name)]
+
+
+def _blanked(value: Any, secrets: list[str]) -> Any:
     if isinstance(value, dict):
-        return {k: BLANK if is_secret_name(str(k)) and v else redact(v, *secrets) for k, v in value.items()}
+        return {k: BLANK if is_secret_name(str(k)) and v else _blanked(v, secrets) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [redact(v, *secrets) for v in value]
+        return [_blanked(v, secrets) for v in value]
     if not isinstance(value, str):
         return value
-    for secret in filter(None, secrets):
+    for secret in secrets:
         value = value.replace(secret, BLANK)
     return _VALUE.sub(BLANK, value)

@@ -40,6 +40,15 @@ def _number(kind: type[int] | type[float], low: float, high: float) -> Callable[
     return read
 
 
+def _auto_or(low: int, high: int) -> Callable[[str], str]:
+    number = _number(int, low, high)
+
+    def read(text: str) -> str:
+        return text if text == "auto" else str(number(text))
+
+    return read
+
+
 def _choice(*names: str) -> Callable[[str], str]:
     def read(text: str) -> str:
         if text not in names:
@@ -51,6 +60,11 @@ def _choice(*names: str) -> Callable[[str], str]:
 
 SETTINGS: Mapping[str, Setting] = {
     "batch.concurrency": Setting("4", _number(int, 1, 64), "items made at once where -n is not given"),
+    "batch.executor": Setting("local", _choice("local", "dask"), "where pictures are made: here, or on a Dask cluster"),
+    "batch.scheduler": Setting("", str, "address of the Dask cluster's scheduler, such as tcp://host:8786"),
+    "batch.processes": Setting(
+        "auto", _auto_or(0, 64), "processes that draw; auto: one for each core where there is much to draw, else none"
+    ),
     "batch.max_retries": Setting("2", _number(int, 0, 100), "tries of an item across invocations"),
     "batch.max_lost": Setting(
         "3", _number(int, 1, 1_000_000), "times a process may die in one item before it is given up"

@@ -41,6 +41,8 @@ class Batch(ThumbCommand):
         _option("max-retries", str, "tries of a failed item across invocations"),
         _option("retake", str, "yes: make a new take of what is done, and keep the old one"),
         _option("wait", str, "no: do not wait for items that another run is making"),
+        _option("executor", str, "where pictures are made: local, or dask (with scheduler=tcp://host:8786)"),
+        _option("scheduler", str, "address of a Dask cluster's scheduler"),
         VAR_OPTION,
         _option("resume", str, "go on with this run: the same as runs resume"),
         _option("concurrency", int, "items made at once", short="n"),
@@ -54,26 +56,32 @@ class Batch(ThumbCommand):
         from thumbforge.build.session import Session, start
         from thumbforge.build.tasks import add, request_of
         from thumbforge.providers.base import Cancel
-        from thumbforge.runs.batch import plan_series
         from thumbforge.runs.cost import estimate
+        from thumbforge.runs.decide import plan_series
+        from thumbforge.runs.executor import Placement
+        from thumbforge.runs.pictures import check_pictures
         from thumbforge.runs.plan import select
-        from thumbforge.runs.reference import check_hero
+        from thumbforge.runs.reference import check_hero, hero_remark
         from thumbforge.runs.rollup import ItemResult, Result, check_limits, roll_up
 
         if arguments.options["resume"]:
-            if arguments.pairs.values or arguments.words:
-                raise UsageError("--resume takes a run and nothing that would change it but var.…")
+            if arguments.pairs.values.keys() - {"max_cost", *variables.RUN_NAMES} or arguments.words:
+                raise UsageError("--resume takes a run and nothing that would change it but var.… and max_cost=…")
             return resume(self, arguments.options["resume"], arguments)
         pairs, as_json = self._pairs(arguments), bool(arguments.options["json"])
         project = self.project()
         configure_logging(project, as_json=as_json)
-        session = start(Session(project, Cancel(), wait=pairs.flag("wait", True)))
+        placement = Placement.of(project.settings, pairs.get("executor"), pairs.get("scheduler"))
+        session = start(Session(project, Cancel(), wait=pairs.flag("wait", True), placement=placement))
         series = find_series(project, request_of(pairs))
         planned = plan_series(project, series, pairs.whole("max_retries"))
         rows = select(planned.rows, pairs.get("only"))
         if pairs.flag("retake", False):
             rows = tuple(row.retaken() if row.status == "completed" and row.action == "skip" else row for row in rows)
-        check_hero(series.hero)
+        if not all(row.is_done for row in rows):  # of what is done it was decoded once, and its bytes are the same
+            if remark := hero_remark(check_hero(series.hero)):
+                log.warning(remark)
+            check_pictures(rows)
         if series.hero.lettered and planned.capabilities.takes_reference and any(row.calls for row in rows):
             log.warning("the hero carries its lettering; with reference=raw the provider sees its art alone")
         if arguments.options["dry-run"]:
@@ -132,7 +140,10 @@ def configure_logging(project: Any, *, as_json: bool) -> None:
 
 
 def run_tasks(session: Any, names: Sequence[str], concurrency: int | None) -> Any:
-    """Run the tasks with doit's runner, in threads; returns the batch's Result."""
+    """Run the tasks with doit's runner, in threads; returns the batch's Result.
+
+    doit gets those with something to do. That the others are up to date the plan has found out.
+    """
     from doit.control import TaskControl
     from doit.dependency import Dependency
     from doit.globals import Globals
@@ -144,15 +155,19 @@ def run_tasks(session: Any, names: Sequence[str], concurrency: int | None) -> An
     from thumbforge.build.reporter import BatchReporter
     from thumbforge.build.tasks import thumb_task
     from thumbforge.runs.batch import threads_for
+    from thumbforge.runs.executor import Placement
 
-    control = TaskControl([dict_to_task(thumb_task(session, name)) for name in names])
-    control.process(list(names))
+    # What failed before comes last, so that it cannot hold up the rest.
+    todo = sorted((n for n in names if not session.rows[n].is_done), key=lambda n: session.rows[n].status == "failed")
+    control = TaskControl([dict_to_task(thumb_task(session, name)) for name in todo])
+    control.process(todo)
     manager = Dependency(LedgerBackend, str(session.project.root / ".doit.db"), checker_cls=ContentChecker)
     Globals.dep_manager = manager
     reporter = BatchReporter(sys.stdout, {})
     session.at_once = concurrency or session.project.settings.integer("batch.concurrency")
     [planned] = session.planned.values()
-    workers = threads_for(planned, [session.rows[name] for name in names], session.at_once)
+    placement = session.placement or Placement.of(session.project.settings)
+    workers = threads_for(planned, [session.rows[name] for name in todo], session.at_once, placement)
     if session.resumption:
         session.take_up()
     runner = MThreadRunner(manager, reporter, True, False, Stream(2), workers)

@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from thumbforge import log
 from thumbforge.build.command import JSON_OPTION, VAR_OPTION, Arguments, ThumbCommand, print_json
 from thumbforge.errors import Exit, NotFound, UsageError
 
@@ -144,13 +145,15 @@ class Hero(ThumbCommand):
     def _import(self, words: list[str], arguments: Arguments) -> int:
         from thumbforge.build.view import write
         from thumbforge.runs.record import record_file_hero
-        from thumbforge.runs.reference import check_hero, find_hero, keep_hero
+        from thumbforge.runs.reference import check_hero, find_hero, hero_remark, keep_hero
         from thumbforge.store.leases import new_owner
         from thumbforge.store.ledger import Ledger
 
         project = self.project()
         hero = find_hero(words[0], project.cwd, project.home, None, "final")
         info = check_hero(hero)
+        if remark := hero_remark(info):
+            log.warning(remark)
         with closing(project.write_ledger()) as database:
             keep_hero(hero, info, project.store)
             record_file_hero(Ledger(database, new_owner(), 30), hero, info)
@@ -180,6 +183,7 @@ def make(project: Project, planned: PlannedSeries, arguments: Arguments, resumpt
     from thumbforge.build.reporter import Progress, interruptible
     from thumbforge.providers.base import Cancel
     from thumbforge.runs.batch import Batch, threads_for
+    from thumbforge.runs.executor import Placement
     from thumbforge.runs.hero import make_heroes, run_of
 
     configure_logging(project, as_json=arguments.options["json"])
@@ -195,7 +199,8 @@ def make(project: Project, planned: PlannedSeries, arguments: Arguments, resumpt
     progress = Progress(len(planned.rows))
     with interruptible(cancel):
         batch = Batch(project, planned, planned.rows, cancel=cancel, at_once=at_once, resumption=resumption)
-        result = make_heroes(batch, threads_for(planned, planned.rows, at_once))
+        placement = Placement.of(project.settings)
+        result = make_heroes(batch, threads_for(planned, planned.rows, at_once, placement))
     progress.close()
     if result.run_id is None:
         raise UsageError("nothing can be tried again: " + "; ".join(i.error or "" for i in result.items if i.error))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from thumbforge.build.command import JSON_OPTION, VAR_OPTION, Arguments, ThumbCommand, print_json
+from thumbforge.build.variables import RUN_NAMES
 from thumbforge.errors import Exit, NotFound, UsageError
 
 if TYPE_CHECKING:
@@ -32,17 +34,23 @@ def resume(command: ThumbCommand, prefix: str, arguments: Arguments) -> int:
     from thumbforge.build.tasks import add
     from thumbforge.build.view import print_result
     from thumbforge.providers.base import Cancel
+    from thumbforge.runs.cost import estimate
+    from thumbforge.runs.executor import Placement
     from thumbforge.runs.resume import plan_resume
 
     as_json = bool(arguments.options["json"])
     project = command.project()
     configure_logging(project, as_json=as_json)
-    resumption = plan_resume(project, prefix, arguments.pairs.vars)
+    resumption = plan_resume(project, prefix, arguments.pairs.vars, arguments.pairs.amount("max_cost"))
+    profile, calls = resumption.planned.series.profile, sum(row.calls for row in resumption.planned.rows)
+    if profile.price and calls and not as_json:
+        sys.stderr.write(f"{estimate(profile, calls)}, {resumption.planned.spent} spent before\n")
     if resumption.planned.kind != "batch":
         from thumbforge.build.cmd_hero import make
 
         return make(project, resumption.planned, arguments, resumption)
-    session = start(Session(project, Cancel(), resumption=resumption))
+    placement = Placement.of(project.settings, arguments.pairs.get("executor"), arguments.pairs.get("scheduler"))
+    session = start(Session(project, Cancel(), resumption=resumption, placement=placement))
     names = add(session, resumption.planned, resumption.planned.rows)
     result = run_tasks(session, names, arguments.options["concurrency"])
     print_result(result, project, session.sheets.get(result.planned.series.name, ""), as_json=as_json)
@@ -52,13 +60,14 @@ def resume(command: ThumbCommand, prefix: str, arguments: Arguments) -> int:
 class Runs(ThumbCommand):
     name = "runs"
     doc_purpose = "list, show, resume, cancel or delete runs, or add up what one cost"
-    doc_usage = "list | show RUN | resume RUN [var.x=…] | cancel RUN | delete RUN [--assets] | cost RUN"
+    doc_usage = "list | show RUN | resume RUN [var.x=…] [max_cost=N] | cancel RUN | delete RUN [--assets] | cost RUN"
     doc_description = (
         "RUN is a run's id or the start of it. list shows the newest first. resume goes on with a paused or failed run "
-        "from its own plan; var.<name>=<value> plans what is not completed anew. cancel stops a run, a live one in "
-        "another terminal within a heartbeat. delete is refused while another run needs it; --assets also removes the "
-        "pictures that nothing else uses."
+        "from its own plan; var.<name>=<value> plans what is not completed anew, max_cost=N lets the whole run cost so "
+        "much. cancel stops a run, a live one in another terminal within a heartbeat. delete is refused while another "
+        "run needs it; --assets also removes the pictures that nothing else uses."
     )
+    pair_names = ("max_cost", *RUN_NAMES)
     cmd_options = (
         _choice("kind", KINDS),
         _choice("status", STATUSES),
@@ -73,6 +82,14 @@ class Runs(ThumbCommand):
         },
         {"name": "n", "short": "n", "long": "concurrency", "type": int, "default": None, "help": "items made at once"},
         VAR_OPTION,
+        {
+            "name": "max-cost",
+            "short": "",
+            "long": "max-cost",
+            "type": str,
+            "default": None,
+            "help": "what a resumed run may cost in all",
+        },
         JSON_OPTION,
     )
 
@@ -91,7 +108,7 @@ class Runs(ThumbCommand):
             raise UsageError(
                 f"runs does not know {' '.join([verb, *words])!r}", hint=f"thumbforge runs {self.doc_usage}"
             )
-        if verb != "resume" and arguments.pairs.vars:
+        if verb != "resume" and (arguments.pairs.vars or arguments.pairs.values):
             raise UsageError(f"runs {verb} takes no variables")
         return verbs[verb](words[0], arguments)
 

@@ -45,7 +45,7 @@ def find_item(project: Project, word: str, pairs: variables.Pairs) -> tuple[Plan
     """The row that ITEM means. Raises NotFound where the series has no such item, UsageError where it is not clear."""
     from thumbforge.build.cmd_batch import find_series
     from thumbforge.build.tasks import request_of
-    from thumbforge.runs.batch import plan_series
+    from thumbforge.runs.decide import plan_series
 
     series = None
     if match := re.fullmatch(r"thumb:([^:]+):(.+)", word):
@@ -118,7 +118,7 @@ def _use(project: Project, planned: PlannedSeries, row: Row, words: Sequence[str
     from thumbforge.build.tasks import add
     from thumbforge.build.view import print_result
     from thumbforge.providers.base import Cancel
-    from thumbforge.runs.batch import decided
+    from thumbforge.runs.decide import decided
     from thumbforge.store.leases import new_owner
     from thumbforge.store.ledger import Ledger
 

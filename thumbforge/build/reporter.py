@@ -10,13 +10,14 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from doit.exceptions import UnmetDependency
 from doit.reporter import ConsoleReporter
 
 from thumbforge.build import session as sessions
-from thumbforge.errors import Exit, ThumbforgeError, describe
+from thumbforge.errors import Exit, LimitReached, ThumbforgeError, describe
 
 if TYPE_CHECKING:
     from thumbforge.providers.base import Cancel
@@ -32,12 +33,19 @@ def interruptible(cancel: Cancel) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, lambda *_: cancel.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    # A handler runs in the middle of anything, also of another handler: were it to take the lock of `cancel`, a second
+    # signal within the first would wait for itself. Of Python's queues only this one may be filled from a handler.
+    heard: SimpleQueue[bool] = SimpleQueue()
+    listener = threading.Thread(target=lambda: cancel.set() if heard.get() else None, daemon=True)
+    listener.start()
+    before = {number: signal.signal(number, lambda *_: heard.put(True)) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        heard.put(False)
+        listener.join()
 
 
 class Progress:
@@ -164,7 +172,7 @@ def tally(result: Result) -> str:
 
 def how_to_go_on(result: Result) -> str:
     """What to type next where something is left, "" where everything is there."""
-    if result.exit_code == Exit.DONE:
+    if result.exit_code == Exit.DONE or isinstance(result.reason, LimitReached):  # whose hint is the way
         return ""
     if result.run_id is None or result.stop_is_final:
         return "Go on with the same command again: what is finished is kept."
@@ -182,6 +190,13 @@ class BatchReporter(ThumbReporter):
     def __init__(self, outstream: Any, options: Any) -> None:
         super().__init__(outstream, options)
         self.results: list[Result] = []
+
+    def initialize(self, tasks: Any, selected_tasks: Any) -> None:
+        """doit has the tasks with something to do, the run is about the others too."""
+        super().initialize(tasks, selected_tasks)
+        session = sessions.current()
+        assert session is not None
+        session.select(session.names)
 
     def write(self, text: str) -> None:
         """doit's own lines would stand between the command and its one document."""

@@ -18,6 +18,7 @@ from thumbforge.errors import Exit
 if TYPE_CHECKING:
     from thumbforge.providers.base import Cancel
     from thumbforge.runs.batch import Batch
+    from thumbforge.runs.executor import Placement
     from thumbforge.runs.make import Outcome
     from thumbforge.runs.plan import Row
     from thumbforge.runs.project import Project
@@ -37,6 +38,7 @@ class Session:
     wait: bool = True
     at_once: int | None = None
     resumption: Resumption | None = None
+    placement: Placement | None = None
     planned: dict[str, PlannedSeries] = field(default_factory=dict)
     names: dict[str, tuple[str, str]] = field(default_factory=dict)
     rows: dict[str, Row] = field(default_factory=dict)
@@ -96,13 +98,14 @@ class Session:
             wait=self.wait,
             at_once=self.at_once,
             resumption=self.resumption,
+            placement=self.placement,
         )
         self.batches[series, retake] = batch
         return batch
 
     def now(self, series: str) -> PlannedSeries:
         """The series as it stands now: planned again once something may have been made."""
-        from thumbforge.runs.batch import decided
+        from thumbforge.runs.decide import decided
 
         planned = self.planned[series]
         return decided(self.project, planned) if any(name == series for name, _ in self.batches) else planned
@@ -121,12 +124,11 @@ class Session:
         """Whatever became of the items: the sheet shows it. A sheet that cannot be written fails no batch."""
         from thumbforge import log
         from thumbforge.errors import ThumbforgeError
-        from thumbforge.runs.batch import decided
         from thumbforge.runs.make import relative
         from thumbforge.runs.sheet import keep_sheet
 
         try:
-            page = keep_sheet(self.project, result.planned, decided(self.project, result.planned).rows)
+            page = keep_sheet(self.project, result.planned, result.rows)
         except ThumbforgeError as error:
             log.warning("the sheet could not be written", error=str(error))
             return ""

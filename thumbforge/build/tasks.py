@@ -15,8 +15,10 @@ from thumbforge.build import session as sessions
 from thumbforge.build import variables
 from thumbforge.build.session import Session
 from thumbforge.errors import ThumbforgeError, UsageError, describe
+from thumbforge.imaging.sheet import PICTURE, page_names
 from thumbforge.providers.base import Cancel
-from thumbforge.runs.batch import plan_series
+from thumbforge.runs.decide import plan_series
+from thumbforge.runs.executor import Placement
 from thumbforge.runs.make import relative
 from thumbforge.runs.plan import Row, select
 from thumbforge.runs.project import Project
@@ -48,14 +50,16 @@ def _session_of_dodo() -> Session:
     """Plans what the command line names (`playlist=… hero=…`, `series=…`), or every series of the project."""
     pairs = variables.of_tasks()
     project = Project(Path.cwd(), Path(get_initial_workdir() or Path.cwd()))
-    session = sessions.start(Session(project, Cancel(), wait=pairs.flag("wait", True)))
+    placement = Placement.of(project.settings, pairs.get("executor"), pairs.get("scheduler"))
+    session = sessions.start(Session(project, Cancel(), wait=pairs.flag("wait", True), placement=placement))
     request = request_of(pairs)
     database = project.read_ledger()
     try:
         place = project.place(database)
         named = request.names_one
-        if not named and pairs.values:
-            raise UsageError(f"{next(iter(pairs.values))}= needs a series", hint="series=… or playlist=… hero=…")
+        about = [name for name in pairs.values if name not in variables.RUN_NAMES]
+        if not named and about:
+            raise UsageError(f"{about[0]}= needs a series", hint="series=… or playlist=… hero=…")
         found = [resolve(place, request)] if named else all_series(place, request.vars)
     finally:
         if database:
@@ -100,7 +104,7 @@ def task_sheet() -> Iterator[dict[str, Any]]:
     """sheets, one page and one picture per series"""
     yield {"basename": "sheet", "name": None, "doc": "a sheet of every series", "uptodate": [True]}
     session = sessions.current()
-    for series in session.planned if session else ():
+    for series, planned in session.planned.items() if session else ():
         names = [name for name, (of_series, _) in session.names.items() if of_series == series] if session else []
         folder = f"out/{series}"
         yield {
@@ -109,7 +113,7 @@ def task_sheet() -> Iterator[dict[str, Any]]:
             "doc": f"Sheet of {series}",
             "actions": [(make_sheet, [session, series])],
             "task_dep": names,
-            "targets": [f"{folder}/sheet.html", f"{folder}/sheet.png"],
+            "targets": [f"{folder}/{name}" for name in (*page_names(len(planned.rows)), PICTURE)],
             "uptodate": [SheetUpToDate(session, series)] if session else [],
             "clean": True,
             "io": {"capture": False},

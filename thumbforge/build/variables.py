@@ -19,7 +19,9 @@ from thumbforge.errors import UsageError
 
 NAME = re.compile(r"(?:var\.)?[A-Za-z_][A-Za-z0-9_]*")
 SERIES_NAMES = ("series", "playlist", "hero", "template", "provider", "reference", "max_images", "max_cost")
-BATCH_NAMES = (*SERIES_NAMES, "only", "max_retries", "wait", "retake")
+RUN_NAMES = ("executor", "scheduler")
+"""How a run is carried out; they change no picture."""
+BATCH_NAMES = (*SERIES_NAMES, "only", "max_retries", "wait", "retake", *RUN_NAMES)
 
 
 @dataclass(frozen=True, slots=True)

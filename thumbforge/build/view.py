@@ -58,6 +58,8 @@ def print_result(result: Result, project: Project, page: str, *, as_json: bool) 
                 "exit_code": result.exit_code,
             }
         )
+        if result.stop:
+            sys.stderr.write(result.stop + "\n")
         return
     if result.run_id is None and result.exit_code == Exit.DONE and not any(i.before.restore for i in result.items):
         write(f"Nothing to do: all {result.summary.total} thumbnails of {result.planned.series.name} are up to date.")
@@ -66,27 +68,40 @@ def print_result(result: Result, project: Project, page: str, *, as_json: bool) 
                 write(f"part {_part(item.before)} is {item.before.reason}")
         return
     _print_header(result)
-    print_table(
-        ("part", "title", "status", "size", "compliant", "asset", "error"),
-        [
-            (
-                _part(item.before),
-                item.before.wanted.item.title,
-                _status(item),
-                size_of(picture),
-                {True: "yes", False: "no", None: ""}[compliant],
-                picture.sha256[:12] if picture else "",
-                item.error or "",
-            )
-            for item in result.items
-            for picture, compliant in [final_of(item)]
-        ],
-    )
+    told = _worth_telling(result)
+    print_table(("part", "title", "status", "size", "compliant", "asset", "error"), [_line(item) for item in told])
+    if untold := len(result.items) - len(told):
+        write(f"{untold} were up to date and are not listed; --json has them all.")
     write(result.stop or f"{tally(result)}: out/{result.planned.series.name}/")
+    if titles := _hard_to_read(result):
+        write(titles)
     if page:
         write(f"Sheet: {page}")
     if hint := how_to_go_on(result):
         write(hint)
+
+
+MANY = 200
+"""Items of a run from which on those that were up to date are only counted: nobody looks for one line in thousands."""
+
+
+def _worth_telling(result: Result) -> Sequence[ItemResult]:
+    if len(result.items) <= MANY:
+        return result.items
+    return [item for item in result.items if _status(item) != "skipped"]
+
+
+def _line(item: ItemResult) -> tuple[str, ...]:
+    picture, compliant = final_of(item)
+    return (
+        _part(item.before),
+        item.before.wanted.item.title,
+        _status(item),
+        size_of(picture),
+        {True: "yes", False: "no", None: ""}[compliant],
+        picture.sha256[:12] if picture else "",
+        item.error or "",
+    )
 
 
 def _print_header(result: Result) -> None:
@@ -102,6 +117,17 @@ def _print_header(result: Result) -> None:
     ):
         write(f"{name:<11} {one_line(value)}")
     write("")
+
+
+def _hard_to_read(result: Result) -> str:
+    """One line with the parts whose title is cut or small, and what helps; "" where all can be read."""
+    found = {"text.truncated": "cut", "text.height": "too small to read at 168x94"}
+    said = []
+    for rule, what in found.items():
+        parts = [_part(item.before) for item in result.items if any(w.startswith(rule) for w in item.warnings)]
+        if parts:
+            said.append(f"{what}: part {', '.join(parts)}")
+    return f"Titles that are {'; '.join(said)}. Set a shorter `text` for these items in the playlist." if said else ""
 
 
 def _status(item: ItemResult) -> str:
@@ -165,24 +191,37 @@ def write(line: str) -> None:
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table that fits a terminal by cutting its widest cells; in a pipe nothing is cut."""
+    cells = [[one_line(cell) for cell in row] for row in rows]
+    if sys.stdout.isatty():
+        _print_fitting(columns, cells)
+    else:
+        _print_in_full(columns, cells)
+
+
+def _print_fitting(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    is_terminal = sys.stdout.isatty()
-    console = Console(file=sys.stdout, highlight=False, width=None if is_terminal else 4000, no_color=not is_terminal)
     table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
     for column in columns:
         table.add_column(column, no_wrap=True, overflow="ellipsis", justify="right" if column == "part" else "left")
     for row in rows:
-        table.add_row(*(Text(one_line(cell), style=_STYLES.get(cell, "")) for cell in row))
-    if is_terminal:
-        console.print(table)
-        return
-    with console.capture() as captured:
-        console.print(table)
-    for line in captured.get().splitlines():
-        write(line.rstrip())
+        table.add_row(*(Text(cell, style=_STYLES.get(cell, "")) for cell in row))
+    Console(file=sys.stdout, highlight=False).print(table)
+
+
+def _print_in_full(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """By hand: Rich takes four seconds for ten thousand lines."""
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, column)) for column in zip(columns, *rows, strict=True)]
+    for row in (columns, *rows):
+        padded = []
+        for name, cell, width in zip(columns, row, widths, strict=True):
+            room = " " * (width - cell_len(cell))
+            padded.append(room + cell if name == "part" else cell + room)
+        write("  ".join(padded).rstrip())
 
 
 _STYLES: Mapping[str, str] = {

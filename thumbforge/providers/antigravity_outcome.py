@@ -10,7 +10,6 @@ import json
 import os
 import re
 import stat
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,8 +19,6 @@ from thumbforge.errors import (
     OutputUnusable,
     ProviderAuth,
     ProviderError,
-    ProviderQuota,
-    ProviderRateLimited,
     ProviderRefused,
     ProviderSetup,
     ProviderTimeout,
@@ -30,18 +27,16 @@ from thumbforge.errors import (
 from thumbforge.providers.answers import at, parsed, quoted, text_at
 from thumbforge.providers.pictures import MAX_BYTES, described, kind_of
 from thumbforge.providers.process import Finished
+from thumbforge.providers.statuses import limited
 from thumbforge.providers.waits import said_wait
 
 PROVIDER = "antigravity"
-LONG_WAIT_S = 120.0
-"""A quota that is back later than this is not worth waiting for: the run stops and says when."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 _SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
 _STAMP = re.compile(r"_(\d{13})\.[a-z]+$")
 _LATE = re.compile(r"print timeout after[^\n]*turn in progress")
 _QUOTA = re.compile(r"RESOURCE_EXHAUSTED|\b429\b|exhausted your capacity|quota|resets? in\b", re.IGNORECASE)
 _REFUSED = re.compile(r"IMAGE_SAFETY|IMAGE_PROHIBITED_CONTENT|IMAGE_RECITATION")
-_PLAN = "wait for the reset, then `thumbforge runs resume`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +150,7 @@ def _api_error(stderr: str) -> ProviderError:
 
 def quota(words: str) -> ProviderError:
     """Rate limited where the reset is near or unknown; else a quota that is back at a known time."""
-    wait_s = said_wait(words)
-    if wait_s is None or wait_s <= LONG_WAIT_S:
-        return ProviderRateLimited(f"{PROVIDER}: the quota is used up: {quoted(words)}", retry_after_s=wait_s)
-    return ProviderQuota(
-        f"{PROVIDER}: the quota is used up: {quoted(words)}", hint=_PLAN, resets_at=time.time() + wait_s
-    )
+    return limited(f"{PROVIDER}: the quota is used up: {quoted(words)}", said_wait(words))
 
 
 def _taken(envelope: Any, brain: Path, began: float) -> Taken | None:

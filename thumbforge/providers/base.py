@@ -62,7 +62,8 @@ class Capabilities:
     `reads` names the request's fields that can change the picture (a subset of READABLE); a field that is not named
     never causes a repaint. `max_concurrency` calls run at once unless the profile says otherwise, never more than
     `hard_limit`. `paid`: a call costs money, so an unclear outcome is tried at most once more. `cpu_bound`: work is
-    done in this process, so more calls than cores are of no use.
+    done in this process, so more calls than cores are of no use. `stateless`: an answer depends on the request alone
+    and nothing is kept between calls, so they may be made in other processes of this machine.
     """
 
     reads: frozenset[str]
@@ -70,6 +71,7 @@ class Capabilities:
     hard_limit: int
     paid: bool = False
     cpu_bound: bool = False
+    stateless: bool = False
 
     @property
     def takes_reference(self) -> bool:

@@ -21,12 +21,13 @@ from thumbforge.providers.comfyui_workflow import Workflow, problems
 from thumbforge.providers.download import fetch
 from thumbforge.providers.health import TIMEOUT_S, Auth, Health
 from thumbforge.providers.http import Part, Reply
-from thumbforge.providers.params import Param, Table, Text, Whole, checked
+from thumbforge.providers.params import Param, Table, Text, Whole, checked, needs_profile
 from thumbforge.providers.pictures import described, picture, prepared
 from thumbforge.providers.prompts import clean, seed_of
 from thumbforge.providers.service import Service, address
 
 DEFAULT = "http://127.0.0.1:8188"
+EXAMPLE = "{workflow: {…}}"
 ASK_S = 1.0
 ANSWER_S = 30.0
 """Time for each question; none of them waits for the drawing."""
@@ -50,11 +51,12 @@ class ComfyUIProvider:
     key = "comfyui"
 
     def __init__(self, params: Mapping[str, Any]) -> None:
-        self.own = checked(self.key, PARAMS, params, _also)
+        hint = "" if params.get("workflow") else needs_profile(self.key, EXAMPLE)
+        self.own = checked(self.key, PARAMS, params, _also, hint)
         self.workflow = Workflow(self.own["workflow"], self.own["inputs"], self.own["output"])
         hint = "start ComfyUI, or set the profile's base_url to where it runs"
         self.service = Service(self.key, self.own["base_url"], DEFAULT, (), hint, needs_key=False)
-        self.capabilities = Capabilities(reads=self.workflow.reads, max_concurrency=1, hard_limit=8)
+        self.capabilities = Capabilities(reads=self.workflow.reads, max_concurrency=1, hard_limit=64)
         self._lock = threading.Lock()
         self._sent: dict[str, str] = {}
 

@@ -21,7 +21,7 @@ from thumbforge.errors import (
 from thumbforge.providers import process
 from thumbforge.providers.base import Answer, Call, Cancel, Capabilities, Request
 from thumbforge.providers.health import Auth, Health
-from thumbforge.providers.params import Choice, Names, Param, checked
+from thumbforge.providers.params import Choice, Names, Param, checked, needs_profile
 from thumbforge.providers.pictures import MAX_BYTES, described, kind_of
 from thumbforge.providers.prompts import clean, seed_of
 from thumbforge.redact import is_secret_name
@@ -39,6 +39,7 @@ PLACEHOLDERS = {
 """Each placeholder with the field of the request that it reads."""
 TEMPFAIL = 75
 """EX_TEMPFAIL of sysexits.h: "try again later"."""
+EXAMPLE = '{argv: [my-gen, --prompt, "{prompt}", --out, "{output}"]}'
 _FOUND = re.compile(r"\{([A-Za-z_]\w*)\}")
 _SUFFIXES = {"image/jpeg": ".jpg", "image/png": ".png", "image/webp": ".webp", "image/gif": ".gif"}
 
@@ -75,7 +76,8 @@ class CommandProvider:
     key = "command"
 
     def __init__(self, params: Mapping[str, Any]) -> None:
-        self.own = checked(self.key, PARAMS, {"argv": None, **params}, _also)
+        hint = "" if "argv" in params else needs_profile(self.key, EXAMPLE)
+        self.own = checked(self.key, PARAMS, params, _also, hint)
         used = {name for text in _texts(self.own["argv"]) for name in _FOUND.findall(text)}
         reads = frozenset(PLACEHOLDERS[name] for name in used) - {""}
         self.capabilities = Capabilities(reads=reads, max_concurrency=1, hard_limit=64)
@@ -215,6 +217,9 @@ def _texts(argv: Sequence[str | Sequence[str]]) -> Iterator[str]:
 
 
 def _also(own: Mapping[str, Any]) -> Iterator[str]:
+    if not own["argv"]:
+        yield "argv is missing: the program to run, with its arguments"
+        return
     used = [name for text in _texts(own["argv"]) for name in _FOUND.findall(text)]
     for name in dict.fromkeys(used):
         if name not in PLACEHOLDERS:

@@ -15,14 +15,13 @@ from thumbforge.errors import (
     ProviderBadRequest,
     ProviderError,
     ProviderQuota,
-    ProviderRateLimited,
     ProviderRefused,
     ProviderSetup,
 )
 from thumbforge.providers.answers import at, list_at, parsed, quoted, text_at
 from thumbforge.providers.http import Reply, host_of
 from thumbforge.providers.pictures import described
-from thumbforge.providers.statuses import by_status, redirected
+from thumbforge.providers.statuses import by_status, limited, redirected
 from thumbforge.providers.waits import duration, header_wait, said_wait
 
 REFUSED = frozenset(
@@ -95,8 +94,7 @@ def _exhausted(provider: str, error: Any, words: str, reply: Reply) -> ProviderE
             hint="it comes back at midnight Pacific time; then `thumbforge runs resume`",
             resets_at=next_pacific_midnight(time.time()),
         )
-    wait_s = _wait(error, words, reply)
-    return ProviderRateLimited(f"{provider}: too many requests: {words}", retry_after_s=wait_s)
+    return limited(f"{provider}: too many requests: {words}", _wait(error, words, reply))
 
 
 def _wait(error: Any, words: str, reply: Reply) -> float | None:

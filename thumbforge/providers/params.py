@@ -92,10 +92,12 @@ def checked(
     declared: Mapping[str, Param],
     given: Mapping[str, Any],
     also: Callable[[Mapping[str, Any]], Iterable[str]] = lambda own: (),
+    hint: str = "",
 ) -> dict[str, Any]:
     """Every declared parameter with its value; UsageError names each one that is unknown or wrong.
 
-    `also` says what is wrong with values that are right one by one; it is asked only where they are.
+    `also` says what is wrong with values that are right one by one; it is asked only where they are. Without a `hint`
+    it lists the parameters.
     """
     problems = [_unknown(name, declared) for name in given if name not in declared]
     problems += [
@@ -108,8 +110,18 @@ def checked(
         problems += also(own)
     if problems:
         known = ", ".join(declared) or "none"
-        raise UsageError(f"provider {provider}: {'; '.join(problems)}", hint=f"parameters of {provider}: {known}")
+        raise UsageError(
+            f"provider {provider}: {'; '.join(problems)}", hint=hint or f"parameters of {provider}: {known}"
+        )
     return own
+
+
+def needs_profile(provider: str, params: str = "{…}", page: str = "") -> str:
+    """The hint for a provider that is nothing without a profile; `params` is an example in YAML's flow style."""
+    return (
+        f"{provider} needs a profile, such as specs/providers/my-{provider}.yaml with "
+        f"{{provider: {provider}, params: {params}}}; see docs/{page or f'providers/{provider}.md'}"
+    )
 
 
 def _unknown(name: str, declared: Mapping[str, Param]) -> str:

@@ -13,6 +13,8 @@ from thumbforge.errors import ThumbforgeError, UsageError
 from thumbforge.models import Profile
 from thumbforge.providers.base import READABLE, Capabilities, Provider, ProviderFactory
 from thumbforge.providers.cores import usable_cores
+from thumbforge.providers.params import needs_profile
+from thumbforge.redact import redact
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -35,6 +37,14 @@ def provider_names() -> tuple[str, ...]:
     return (*BUILT_IN, *sorted({point.name for point in _entry_points()} - BUILT_IN.keys()))
 
 
+def profile_hint(key: str) -> str:
+    """How the provider of this key is given its profile; "" where there is none of it."""
+    if key in BUILT_IN:
+        module = importlib.import_module(BUILT_IN[key].partition(":")[0])
+        return needs_profile(key, getattr(module, "EXAMPLE", "{…}"))
+    return needs_profile(key, page="specs.md") if key in provider_names() else ""
+
+
 def load_provider(profile: Profile) -> Provider:
     """The profile's provider, set up with its params; it is paid where the profile has a price above 0.
 
@@ -42,7 +52,7 @@ def load_provider(profile: Profile) -> Provider:
     is named with its distribution.
     """
     if profile.provider in BUILT_IN:
-        return _priced(_built_in(profile.provider)(profile.params), profile)
+        return _priced(_built_in(profile), profile)
     point = next((point for point in _entry_points() if point.name == profile.provider), None)
     if point is None:
         raise _unknown(profile)
@@ -82,9 +92,16 @@ def concurrency(profile: Profile, capabilities: Capabilities) -> int:
     return profile.max_concurrency
 
 
-def _built_in(name: str) -> ProviderFactory:
-    module, _, attribute = BUILT_IN[name].partition(":")
-    return cast(ProviderFactory, getattr(importlib.import_module(module), attribute))
+def _built_in(profile: Profile) -> Provider:
+    module, _, attribute = BUILT_IN[profile.provider].partition(":")
+    factory = cast(ProviderFactory, getattr(importlib.import_module(module), attribute))
+    try:
+        return factory(profile.params)
+    except ThumbforgeError:
+        raise
+    except Exception as error:  # doit's own commands would show it as it is, with whatever it holds
+        told = f"provider {profile.provider} cannot be set up: {type(error).__name__}: {_line(error)}"
+        raise ThumbforgeError(told, hint="this is a bug") from error
 
 
 def _entry_points() -> list[EntryPoint]:
@@ -138,4 +155,4 @@ def _broken(point: EntryPoint, why: str) -> UsageError:
 
 
 def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())
+    return str(redact(" ".join(str(error).split())))

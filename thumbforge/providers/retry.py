@@ -103,7 +103,7 @@ class _Calls:
         self.call.cancel.check()
         self.made += 1
         try:
-            return _answer(self.provider, self.request, self.call)
+            return answer_of(self.provider, self.request, self.call)
         except ProviderError as error:
             self._count_unclear(error.unclear)
             if error.once_more:
@@ -133,7 +133,8 @@ class _Calls:
             self.on_try(TryFailed(self.made, self.made, error, None))
 
 
-def _answer(provider: Provider, request: Request, call: Call) -> Answer:
+def answer_of(provider: Provider, request: Request, call: Call) -> Answer:
+    """One call. Whatever the provider raises comes as ProviderError or Interrupted, and an answer has data."""
     try:
         answer: object = provider.generate(request, call)
     except (ProviderError, Interrupted):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 from thumbforge.errors import (
@@ -38,13 +39,27 @@ _HINTS: Mapping[type[ProviderError], str] = {
 }
 
 
+LONG_WAIT_S = 120.0
+"""Seconds. No call keeps a longer wait: the run stops and says when to go on. OpenAI's own clients give up there."""
+_RESUME = "wait until then, then `thumbforge runs resume`"
+
+
+def limited(told: str, wait_s: float | None, *, hint: str = "") -> ProviderError:
+    """Too many requests: rate limited where the wait is short or unknown, else a quota that is back at a known time."""
+    if wait_s is None or wait_s <= LONG_WAIT_S:
+        return ProviderRateLimited(told, hint=hint, retry_after_s=wait_s)
+    return ProviderQuota(told, hint=_RESUME, resets_at=time.time() + wait_s)
+
+
 def by_status(provider: str, status: int, says: str, *, wait_s: float | None = None, hint: str = "") -> ProviderError:
     """The error of an answer with this status; `says` is the service's own words, `wait_s` the wait it asks for.
 
-    A busy service (429, 5xx) that names its wait is a ProviderRateLimited.
+    A busy service (429, 5xx) that names its wait is a ProviderRateLimited; a 429 with a long one a ProviderQuota.
     """
     told = f"{provider}: HTTP {status}{f': {says}' if says else ''}"
-    if status == 429 or (status >= 500 and wait_s is not None and status not in _BY_STATUS):
+    if status == 429:
+        return limited(told, wait_s, hint=hint)
+    if status >= 500 and wait_s is not None and status not in _BY_STATUS:
         return ProviderRateLimited(told, hint=hint, retry_after_s=wait_s)
     kind = _BY_STATUS.get(status) or _by_class(status)
     return kind(told, hint=hint or _HINTS.get(kind, ""))

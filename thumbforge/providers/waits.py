@@ -58,7 +58,8 @@ def header_wait(headers: Mapping[str, str]) -> float | None:
 
 
 def _number(text: str | None) -> float | None:
-    return float(text) if text and re.fullmatch(r"\s*\d{1,9}(\.\d{1,9})?\s*", text) else None
+    told = (text or "").strip()
+    return float(told) if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", told) else None
 
 
 def _date(text: str | None) -> datetime | None:

@@ -3,72 +3,50 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import closing
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import chain
 
 from thumbforge import ids, log
 from thumbforge.errors import Exit, Interrupted, LeaseLost, LedgerError, StoreError, ThumbforgeError
 from thumbforge.providers.base import Cancel, Reference
 from thumbforge.providers.cores import usable_cores
-from thumbforge.providers.registry import capabilities_of, concurrency, load_provider
-from thumbforge.runs.brake import Brake
+from thumbforge.providers.registry import concurrency
+from thumbforge.runs.brake import Brake, Budget
 from thumbforge.runs.cost import price_of
+from thumbforge.runs.decide import settled
+from thumbforge.runs.executor import Executor, Placement
 from thumbforge.runs.export import Exporter
 from thumbforge.runs.heartbeat import Heartbeat
 from thumbforge.runs.ingest import ingest
 from thumbforge.runs.make import Outcome, Workshop, make, write_manifest
-from thumbforge.runs.plan import Limits, Row, plan
+from thumbforge.runs.plan import Row
 from thumbforge.runs.project import Project
 from thumbforge.runs.record import planned_item, record_file_hero, remember_world, run_params
 from thumbforge.runs.reference import check_hero, keep_hero
 from thumbforge.runs.resume import Resumption
 from thumbforge.runs.rollup import ItemResult, PlannedSeries, Result, Summary, roll_up
-from thumbforge.runs.series import Series
-from thumbforge.runs.snapshot import read_snapshot
-from thumbforge.runs.wanted import wanted_items
-from thumbforge.store.database import Database
 from thumbforge.store.leases import Slots, new_owner
 from thumbforge.store.ledger import Fence, Ledger, NewRun
 from thumbforge.store.states import RunEvent
 from thumbforge.store.work import Busy, Work
 
-
-def plan_series(project: Project, series: Series, max_retries: int | None = None) -> PlannedSeries:
-    """Decide for every item what there is to do. Reads the ledger once; writes nothing, calls nobody."""
-    capabilities = capabilities_of(series.profile)
-    concurrency(series.profile, capabilities)  # a profile above the provider's limit is refused while nothing is paid
-    wanted = wanted_items(series, capabilities, series.hero.as_reference())
-    limits = Limits.of(project.settings, max_retries)
-    return decided(project, PlannedSeries(series, capabilities, limits, wanted, (), parent_run_id=series.hero.run_id))
-
-
-def decided(project: Project, planned: PlannedSeries) -> PlannedSeries:
-    """The same with rows: what there is to do now."""
-    database = project.read_ledger()
-    if database is None:
-        return replace(planned, rows=_decide(project, planned, None))
-    with closing(database):
-        return replace(planned, rows=_decide(project, planned, database))
-
-
-def _decide(project: Project, planned: PlannedSeries, database: Database | None) -> tuple[Row, ...]:
-    snapshot = read_snapshot(database, project.store, project.out, planned.series.name, planned.wanted)
-    return plan(planned.wanted, snapshot, planned.limits)
-
-
 MOST_SPARE = 8
 """Threads beyond the calls: each holds a picture of some 20 MB while it draws."""
 
 
-def threads_for(planned: PlannedSeries, rows: Sequence[Row], at_once: int) -> int:
+def threads_for(planned: PlannedSeries, rows: Sequence[Row], at_once: int, placement: Placement) -> int:
     """Threads for `at_once` items. While a provider elsewhere paints, the cores draw what has come back, and others
-    are ready for the next call: no slot waits for a drawing to end."""
+    are ready for the next call: no slot waits for a drawing to end, and no process for the ledger."""
     if planned.capabilities.cpu_bound or not any(row.calls for row in rows):
-        return at_once
+        return at_once + placement.processes_for(pictures_in(rows))
     calls = min(at_once, concurrency(planned.series.profile, planned.capabilities))
     return calls + max(usable_cores(), min(calls, MOST_SPARE))
+
+
+def pictures_in(rows: Iterable[Row]) -> int:
+    """How many are to be drawn, whether from new art or from old."""
+    return sum(row.action != "skip" for row in rows)
 
 
 class Batch:
@@ -87,6 +65,7 @@ class Batch:
         wait: bool = True,
         at_once: int | None = None,
         resumption: Resumption | None = None,
+        placement: Placement | None = None,
     ) -> None:
         self.project, self.planned, self.cancel = project, planned, cancel
         self._rows = {row.wanted.item_key: row for row in rows}
@@ -98,26 +77,29 @@ class Batch:
         self._failed: dict[str, Outcome] = {}
         self._fault: ThumbforgeError | None = None
         self.run_id: str | None = None
-        self._database = project.write_ledger()
-        try:
+        with ExitStack() as opened:
+            executor = None
+            if self._todo or resumption:  # before anything is written: a cluster may not be there
+                executor = (placement or Placement.of(project.settings)).executor(pictures_in(self._todo.values()))
+                opened.callback(executor.close)
+            self._database = project.write_ledger()
+            opened.callback(self._database.close)
             self._ledger = Ledger(self._database, new_owner(), project.settings.number("lease.ttl_s"))
             self._exporter = Exporter(project.out, self._database, project.store)
-            if self._todo or resumption:
-                self._open()
-        except BaseException:
-            self._database.close()
-            raise
+            if executor:
+                self._open(executor)
+            self._opened = opened.pop_all()
 
     def _is_work(self, row: Row) -> bool:
         return row.action != "skip" or (self._wait and row.busy_in is not None)
 
-    def _open(self) -> None:
+    def _open(self, executor: Executor) -> None:
         """Record the run with its frozen plan, or take up an old one; take its lease and keep it alive."""
         project, series, settings = self.project, self.planned.series, self.project.settings
         for run_id in self._ledger.sweep(settings.integer("batch.max_lost")):
             log.info("a run whose process died was marked paused", run=run_id)
         reference = self._reference()
-        provider = load_provider(series.profile)
+        provider = executor.painter(series.profile)
         limit = concurrency(series.profile, self.planned.capabilities)
         self._fence = self._take_up(self._resumption) if self._resumption else self._begin()
         self.run_id = self._fence.run_id
@@ -125,6 +107,8 @@ class Batch:
         self._heartbeat = Heartbeat(self._ledger, self._fence, slots, settings.number("lease.beat_s"), self.cancel)
         found = self._database.rows("SELECT item_key, iteration_id FROM run_item WHERE run_id = ?", (self.run_id,))
         self._iterations = {row["item_key"]: row["iteration_id"] for row in found}
+        calls = sum(row.calls for row in self._rows.values())
+        budget = Budget(self.run_id, price_of(series.profile), series.max_cost, self.planned.spent, calls)
         self._shop = Workshop(
             root=project.root,
             database=self._database,
@@ -132,13 +116,14 @@ class Batch:
             work=Work(self._database, self._fence),
             slots=slots,
             provider=provider,
+            executor=executor,
             profile=series.profile,
             concurrency=limit,
             at_once=min(limit, self._at_once or limit),
             reference=reference,
             exporter=self._exporter,
             cancel=self.cancel,
-            brake=Brake(self.cancel, price_of(series.profile), series.max_cost, paid=provider.capabilities.paid),
+            brake=Brake(self.cancel, budget, paid=provider.capabilities.paid),
             retry_base_s=settings.number("retry.base_s"),
         )
 
@@ -305,7 +290,7 @@ class Batch:
         try:
             if self.run_id:
                 self._heartbeat.stop()
-            after = {row.wanted.item_key: row for row in _decide(self.project, self.planned, self._database)}
+            after = settled(self.project, self.planned, self._rows, self._database)
             items = tuple(ItemResult(row, after[key], self._done.get(key)) for key, row in self._rows.items())
             summary, exit_code = roll_up(items, self.planned.kind)
             stop = None
@@ -313,9 +298,11 @@ class Batch:
                 exit_code, stop = self._end_run(summary, exit_code)
             unread = not self.planned.capabilities.takes_reference
             cancelled = self.run_id is not None and self._heartbeat.cancel_requested
-            return Result(self.planned, self.run_id, items, summary, exit_code, stop, unread, cancelled)
+            reason = self._shop.brake.reason if self.run_id else None
+            rows = tuple(after.values())
+            return Result(self.planned, self.run_id, items, summary, exit_code, stop, unread, cancelled, reason, rows)
         finally:
-            self._database.close()
+            self._opened.close()
 
     def _end_run(self, summary: Summary, exit_code: Exit) -> tuple[Exit, str | None]:
         run = f"run {str(self.run_id)[:8]}"

@@ -16,13 +16,14 @@ from thumbforge import ids
 from thumbforge.errors import NotFound, StoreError, UsageError
 from thumbforge.models import Item, Playlist
 from thumbforge.providers.registry import capabilities_of
-from thumbforge.runs.batch import Batch, decided
+from thumbforge.runs.batch import Batch
+from thumbforge.runs.decide import decided
 from thumbforge.runs.plan import Limits
 from thumbforge.runs.project import Project
 from thumbforge.runs.reference import NO_HERO, find_hero
 from thumbforge.runs.resume import frozen
 from thumbforge.runs.rollup import PlannedSeries, Result
-from thumbforge.runs.series import Series, default_output, look
+from thumbforge.runs.series import Series, default_output, find_profile, look
 from thumbforge.runs.wanted import wanted_heroes
 from thumbforge.sources.links import VideoLink, parse_link
 from thumbforge.specs.catalog import LoadedPlaylist
@@ -53,7 +54,7 @@ def plan_heroes(project: Project, request: HeroRequest) -> PlannedSeries:
         playlist=Playlist(playlist=playlist.spec.playlist, items=(item,)),
         hero=NO_HERO,
         template=project.catalog.template(request.template),
-        profile=project.catalog.profile(request.provider),
+        profile=find_profile(project.catalog, request.provider),
         reference="final",
         vars=request.vars,
         overrides=request.vars,

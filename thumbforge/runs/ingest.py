@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from thumbforge import ids
-from thumbforge.errors import UsageError
+from thumbforge.errors import AssetDamaged, UsageError
 from thumbforge.models import Playlist
 from thumbforge.store import facts
 from thumbforge.store.assets import AssetStore
@@ -31,11 +31,9 @@ def ingest(ledger: Ledger, store: AssetStore, playlist: Playlist) -> str | None:
     name = playlist.playlist.id
     data = snapshot(playlist)
     sha256 = ids.sha256_hex(data)
-    last = ledger.database.row(
-        "SELECT * FROM run WHERE kind = 'ingest' AND playlist_id = ? ORDER BY created_at DESC, rowid DESC LIMIT 1",
-        (name,),
-    )
-    if last and json.loads(last["checkpoint_json"]).get("snapshot") == sha256:
+    last = next(iter(_ingests(ledger, name)), None)
+    before = json.loads(last["checkpoint_json"]).get("snapshot") if last else None
+    if last and before == sha256:
         if last["status"] == "completed":
             return None
         if last["status"] in {"paused", "failed", "pending"}:
@@ -57,7 +55,27 @@ def ingest(ledger: Ledger, store: AssetStore, playlist: Playlist) -> str | None:
         params={"playlist": name, "items": len(playlist.items)},
         checkpoint={"next_index": 0, "snapshot": sha256},
     )
-    return _finish(ledger, ledger.open_run(run, ()), store, name)
+    fence = ledger.open_run(run, ())
+    is_next = last is not None and [row["id"] for row in _ingests(ledger, name)][1:2] == [last["id"]]
+    stated = _entries_of(store, before) if last and before and is_next and last["status"] == "completed" else None
+    return _finish(ledger, fence, store, name, stated)
+
+
+def _ingests(ledger: Ledger, playlist: str) -> list[sqlite3.Row]:
+    """The last two of this playlist, newest first."""
+    return ledger.database.rows(
+        "SELECT * FROM run WHERE kind = 'ingest' AND playlist_id = ? ORDER BY created_at DESC, rowid DESC LIMIT 2",
+        (playlist,),
+    )
+
+
+def _entries_of(store: AssetStore, snapshot: str) -> list[dict[str, Any]] | None:
+    """The entries of a list that was stated; None where its file is gone, so that nothing is taken for stated."""
+    try:
+        found: list[dict[str, Any]] = json.loads(store.verify(snapshot, ".json").read_bytes())
+    except (AssetDamaged, OSError, ValueError):
+        return None
+    return found
 
 
 def snapshot(playlist: Playlist) -> bytes:
@@ -80,21 +98,34 @@ def _entries(playlist: Playlist) -> Iterator[dict[str, Any]]:
         }
 
 
-def _finish(ledger: Ledger, fence: Fence, store: AssetStore, playlist: str) -> str:
-    """State the rest of the frozen list, from the checkpoint on, then close what is not in it."""
+def _finish(
+    ledger: Ledger,
+    fence: Fence,
+    store: AssetStore,
+    playlist: str,
+    stated: Sequence[dict[str, Any]] | None = None,
+) -> str:
+    """State the rest of the frozen list, from the checkpoint on, then close what is not in it.
+
+    What holds already is left out where it is known: the entries `stated` by the last ingest, if it got to its end.
+    """
+    holds = {tuple(entry.values()) for entry in stated or ()}
     row = ledger.database.rows("SELECT checkpoint_json, started_at FROM run WHERE id = ?", (fence.run_id,))[0]
     checkpoint = json.loads(row["checkpoint_json"])
     entries = json.loads(store.verify(checkpoint["snapshot"], ".json").read_bytes())
     start = min(int(checkpoint["next_index"]), len(entries))
     for first in range(start, len(entries), CHUNK):
-        chunk = entries[first : first + CHUNK]
+        chunk = [entry for entry in entries[first : first + CHUNK] if tuple(entry.values()) not in holds]
+        if not chunk:
+            continue
         with ledger.database.write("ingest.chunk") as connection:
             fence.check(connection)
             _state(connection, playlist, chunk, fence.run_id, row["started_at"])
-            _save(connection, fence.run_id, {**checkpoint, "next_index": first + len(chunk)})
-    with ledger.database.write("ingest.chunk") as connection:
-        fence.check(connection)
-        _close_removed(connection, playlist, entries, fence.run_id, row["started_at"])
+            _save(connection, fence.run_id, {**checkpoint, "next_index": min(first + CHUNK, len(entries))})
+    if stated is None or _places(stated) - _places(entries):
+        with ledger.database.write("ingest.chunk") as connection:
+            fence.check(connection)
+            _close_removed(connection, playlist, entries, fence.run_id, row["started_at"])
     ledger.close_run(fence, "complete", 0)
     return fence.run_id
 
@@ -120,6 +151,10 @@ def _close_removed(
     for (item, _), fact in facts.open_facts(connection, playlist).items():
         if item not in listed:
             facts.invalidate(connection, fact.id, run_id=run_id, at=at)
+
+
+def _places(entries: Sequence[dict[str, Any]]) -> set[tuple[str, int]]:
+    return {(entry["video"], entry["occurrence"]) for entry in entries}
 
 
 def _item_id(playlist: str, entry: dict[str, Any]) -> str:

@@ -16,11 +16,11 @@ from typing import Any, Literal
 
 from thumbforge import faults, log
 from thumbforge.errors import Interrupted, OutputUnusable, PictureError, ProviderError, ThumbforgeError
-from thumbforge.imaging.finalise import finalise
 from thumbforge.models import Profile
 from thumbforge.providers.base import Answer, Call, Cancel, Provider, Reference, Request
 from thumbforge.providers.retry import TryFailed, generate_with_retries, tally_of
 from thumbforge.runs.brake import Brake
+from thumbforge.runs.executor import Executor
 from thumbforge.runs.export import Exporter
 from thumbforge.runs.plan import Row, inputs
 from thumbforge.store.assets import AssetStore
@@ -54,6 +54,7 @@ class Workshop:
     work: Work
     slots: Slots
     provider: Provider
+    executor: Executor
     profile: Profile
     concurrency: int
     at_once: int
@@ -181,10 +182,8 @@ def _header(answer: Answer, request: Request, spent: Spent) -> dict[str, Any]:
 
 def _keep(attempt_id: str, data: bytes, header: Mapping[str, Any], shop: Workshop) -> Art:
     """Judge a staged answer, put it into the store, and give it a row. OutputUnusable where it is no picture."""
-    from thumbforge.imaging.picture import inspect_art  # Pillow, which a run with nothing to do does without
-
     try:
-        info, warnings = inspect_art(data, header["width"], header["height"])
+        info, warnings = shop.executor.inspect(data, header["width"], header["height"])
     except PictureError as error:
         raise OutputUnusable(str(error), hint=error.hint) from error
     sha256 = shop.store.put(data, info.suffix, "art.file")
@@ -262,7 +261,9 @@ def _draw(row: Row, art: Art, shop: Workshop) -> tuple[StoredPicture, dict[str, 
     source = shop.store.verify(art.picture.sha256, art.picture.suffix)
     target = shop.store.scratch_file(suffix)
     try:
-        report = finalise(source, wanted.series.template.layout, wanted.drawing, wanted.series.output, target)
+        report = shop.executor.finalise(
+            source, wanted.series.template.layout, wanted.drawing, wanted.series.output, target
+        )
         sha256 = shop.store.put_file(target, suffix, "final.file")
     finally:
         target.unlink(missing_ok=True)

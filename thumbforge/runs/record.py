@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from thumbforge import ids
-from thumbforge.imaging.picture import PictureInfo
 from thumbforge.runs.plan import Row
 from thumbforge.runs.reference import Hero
 from thumbforge.runs.rollup import PlannedSeries
 from thumbforge.runs.series import Series
 from thumbforge.store.database import insert
-from thumbforge.store.ledger import Ledger, PlannedItem
+from thumbforge.store.ledger import Ledger
+from thumbforge.store.plans import PlannedItem
+
+if TYPE_CHECKING:
+    from thumbforge.imaging.picture import PictureInfo
 
 
 def remember_world(ledger: Ledger, series: Series) -> None:
@@ -80,6 +85,8 @@ def run_params(planned: PlannedSeries) -> dict[str, object]:
         "brand": series.brand.model_dump(mode="json", exclude_defaults=True) if series.brand else None,
         "output": series.output.model_dump(mode="json"),
         "max_images": series.max_images,
+        "max_cost": None if series.max_cost is None else str(series.max_cost),
+        "price": series.profile.price and series.profile.price.model_dump(mode="json"),
         "max_retries": planned.limits.max_retries,
     }
 

@@ -7,11 +7,13 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 from thumbforge.errors import NotFound, ReplayDivergence, UsageError
-from thumbforge.models import Brand, Item, Output, Playlist, PlaylistHead, Profile, Template
+from thumbforge.models import Brand, Item, Output, Playlist, PlaylistHead, Price, Profile, Template
 from thumbforge.providers.registry import capabilities_of
+from thumbforge.runs.cost import check_max_cost, spent_of
 from thumbforge.runs.plan import Limits, Row, plan
 from thumbforge.runs.project import Project
 from thumbforge.runs.record import planned_item
@@ -21,8 +23,8 @@ from thumbforge.runs.series import Series, look
 from thumbforge.runs.snapshot import read_snapshot
 from thumbforge.runs.wanted import Place, Wanted, wanted_heroes, wanted_items
 from thumbforge.store.database import Database
-from thumbforge.store.ledger import PlannedItem
-from thumbforge.store.views import find_run
+from thumbforge.store.plans import PlannedItem
+from thumbforge.store.views import attempts_by, find_run
 
 KINDS = ("batch", "hero", "iterate")
 
@@ -37,31 +39,48 @@ class Resumption:
     params: Mapping[str, Any]
 
 
-def plan_resume(project: Project, prefix: str, overrides: Mapping[str, Any]) -> Resumption:
-    """Plan the rest of a run. `overrides` are variables that items not completed are planned anew with.
+def plan_resume(
+    project: Project, prefix: str, overrides: Mapping[str, Any], max_cost: Decimal | None = None
+) -> Resumption:
+    """Plan the rest of a run. `overrides` are variables that items not completed are planned anew with; `max_cost`
+    takes the place of the run's own.
 
-    Raises NotFound for an unknown run, UsageError for one that cannot be resumed.
+    Raises NotFound for an unknown run, UsageError for one that cannot be resumed, LimitReached where what it has spent
+    and what is left are more than it may cost.
     """
     database = project.read_ledger()
     if database is None:
         raise NotFound(f"there is no run {prefix}", hint="this project has no ledger yet")
     with closing(database):
         run = find_run(database, prefix)
-        _refuse(prefix, run, overrides)
+        _refuse(prefix, run, overrides, max_cost)
         planned = frozen(project, database, run)
-        if not overrides:
-            return Resumption(run["id"], planned, (), json.loads(run["params_json"]))
-        planned, anew = _override(project, database, planned, overrides)
-        return Resumption(run["id"], planned, anew, json.loads(run["params_json"]))
+        anew: tuple[PlannedItem, ...] = ()
+        if overrides:
+            planned, anew = _override(project, database, planned, overrides)
+        params = json.loads(run["params_json"])
+        if max_cost is not None:
+            planned = replace(planned, series=replace(planned.series, max_cost=max_cost))
+            params["max_cost"] = str(max_cost)
+        planned = replace(planned, spent=spent_of(attempts_by(database, run["id"]), planned.series.profile))
+        _require_within(run["id"], planned)
+        return Resumption(run["id"], planned, anew, params)
 
 
-def _refuse(prefix: str, run: sqlite3.Row, overrides: Mapping[str, Any]) -> None:
+def _require_within(run_id: str, planned: PlannedSeries) -> None:
+    series, calls = planned.series, sum(row.calls for row in planned.rows)
+    check_max_cost(series.profile, calls, series.max_cost, spent=planned.spent, run_id=run_id)
+
+
+def _refuse(prefix: str, run: sqlite3.Row, overrides: Mapping[str, Any], max_cost: Decimal | None) -> None:
     if run["kind"] not in KINDS:
         raise UsageError(f"run {prefix} is a {run['kind']} run: it starts over with its own command")
     if run["status"] in {"completed", "cancelled"}:
         raise UsageError(f"run {prefix} is {run['status']}: only a paused or failed one can be resumed")
     if run["kind"] != "batch" and overrides:
         raise UsageError("var.… goes with resuming a batch", hint="generate heroes anew with other variables")
+    if run["kind"] != "batch" and max_cost is not None:
+        raise UsageError("max_cost goes with resuming a batch", hint="a hero run makes as many as its --count says")
 
 
 def frozen(project: Project, database: Database, run: sqlite3.Row) -> PlannedSeries:
@@ -148,11 +167,12 @@ def _series(
         playlist=Playlist(playlist=PlaylistHead.model_validate(params["playlist_head"]), items=tuple(items)),
         hero=_hero(project, database, run, params),
         template=Template.model_validate({"name": template["name"], "version": template["version"], **content}),
-        profile=_profile(project, database, run["profile_id"]),
+        profile=_profile(project, database, run["profile_id"], params.get("price")),
         reference=params["reference"],
         vars=params["vars"],
         overrides=params["overrides"],
         max_images=params["max_images"],
+        max_cost=Decimal(params["max_cost"]) if params.get("max_cost") else None,
         output=Output.model_validate(params["output"]),
         prompt_append=params["prompt_append"],
         brand=brand,
@@ -168,7 +188,7 @@ def _hero(project: Project, database: Database, run: sqlite3.Row, params: Mappin
     return Hero(path, asset["sha256"], run["parent_run_id"], params["hero"], from_file=False)
 
 
-def _profile(project: Project, database: Database, profile_id: str) -> Profile:
+def _profile(project: Project, database: Database, profile_id: str, price: Mapping[str, Any] | None) -> Profile:
     """Today's spec of the profile where it still is the same one, for its limits and prices; else what was recorded."""
     row = database.rows("SELECT * FROM provider_profile WHERE id = ?", (profile_id,))[0]
     if row["name"] in project.catalog.profile_names():
@@ -176,5 +196,9 @@ def _profile(project: Project, database: Database, profile_id: str) -> Profile:
         if profile.id == profile_id:
             return profile
     return Profile(
-        name=row["name"], provider=row["provider"], version=row["version"], params=json.loads(row["params_json"])
+        name=row["name"],
+        provider=row["provider"],
+        version=row["version"],
+        params=json.loads(row["params_json"]),
+        price=Price.model_validate(price) if price else None,
     )

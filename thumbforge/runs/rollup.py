@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal
 
-from thumbforge.errors import Exit
+from thumbforge.errors import Exit, ThumbforgeError
 from thumbforge.providers.base import Capabilities
 from thumbforge.runs.cost import check_max_cost
-from thumbforge.runs.make import Outcome
+from thumbforge.runs.make import Outcome, failed_checks
 from thumbforge.runs.plan import Limits, Row, check_max_images
 from thumbforge.runs.series import Series
 from thumbforge.runs.wanted import Wanted
@@ -20,7 +21,7 @@ class PlannedSeries:
     """A series with a row for every item, in playlist order; for a hero run, with one for every candidate.
 
     `parent_run_id` is the hero run that a batch or a refinement stands on; `seed` is that of a hero run's first
-    candidate.
+    candidate; `spent` is what a run that is resumed has spent, as its `max_cost` counts it.
     """
 
     series: Series
@@ -31,6 +32,7 @@ class PlannedSeries:
     kind: Literal["batch", "hero", "iterate"] = "batch"
     parent_run_id: str | None = None
     seed: int | None = None
+    spent: Decimal = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,12 @@ class ItemResult:
         return self.status == "completed" or (self.after.final is not None and not self.after.final.compliant)
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the report on its picture warns of, whether it was drawn now or before."""
+        final = self.after.final
+        return failed_checks(final.report, "warning") if final and not final.is_faultless else ()
+
+    @property
     def error(self) -> str | None:
         if self.outcome and self.outcome.error:
             return self.outcome.error
@@ -71,7 +79,8 @@ class ItemResult:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A finished batch. `run_id` is None where nothing was to do; `stop` says why it ended early."""
+    """A finished batch. `run_id` is None where nothing was to do; `stop` says that and why it ended early, `reason` is
+    the error that paused it. `rows` are all items of the series as they stand now, `items` those of the run."""
 
     planned: PlannedSeries
     run_id: str | None
@@ -81,6 +90,8 @@ class Result:
     stop: str | None = None
     reference_ignored: bool = False
     stop_is_final: bool = False
+    reason: ThumbforgeError | None = None
+    rows: tuple[Row, ...] = ()
 
 
 def check_limits(series: Series, rows: Sequence[Row]) -> None:

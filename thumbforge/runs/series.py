@@ -16,6 +16,7 @@ from thumbforge.errors import NotFound, UsageError
 from thumbforge.imaging.brand import Identity, identity
 from thumbforge.imaging.userfiles import FontFile, font_file
 from thumbforge.models import Brand, Output, Playlist, Profile, SeriesSpec, Template
+from thumbforge.providers.registry import profile_hint
 from thumbforge.runs.reference import Hero, find_hero
 from thumbforge.settings import Settings
 from thumbforge.sources.links import VideoLink, parse_link
@@ -96,7 +97,7 @@ def resolve(place: Place, request: SeriesRequest) -> Series:
             (
                 lambda: find_playlist(place, spec.playlist, place.root),
                 lambda: catalog.template(request.template or spec.template),
-                lambda: catalog.profile(request.provider or spec.provider),
+                lambda: find_profile(catalog, request.provider or spec.provider),
             )
         )
         return _build(place, request.series, find_playlist(place, spec.playlist, place.root), spec, request)
@@ -145,7 +146,7 @@ def _build(place: Place, name: str, playlist: LoadedPlaylist, spec: SeriesSpec, 
         playlist=playlist.spec,
         hero=find_hero(request.hero or spec.hero, base, place.home, place.database, reference),
         template=place.catalog.template(request.template or spec.template),
-        profile=place.catalog.profile(request.provider or spec.provider),
+        profile=find_profile(place.catalog, request.provider or spec.provider),
         reference=reference,
         vars={**spec.vars, **request.vars},
         overrides=dict(request.vars),
@@ -177,6 +178,15 @@ def default_output(settings: Settings) -> Output:
             "max_bytes": settings.integer("output.max_bytes"),
         }
     )
+
+
+def find_profile(catalog: Catalog, name: str) -> Profile:
+    """A profile by name; NotFound says where the name is that of a provider, which has none by itself."""
+    try:
+        return catalog.profile(name)
+    except NotFound as error:
+        error.hint = profile_hint(name) or error.hint
+        raise
 
 
 _FILE_LIKE = re.compile(r"[/\\]|\.(ya?ml|json|csv)$", re.IGNORECASE)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing
-from dataclasses import fields, replace
+from dataclasses import fields
 from decimal import Decimal
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from thumbforge import ids
-from thumbforge.imaging.sheet import Sheet, SheetItem, write_contact, write_page
+from thumbforge.imaging.sheet import MOST, PICTURE, Sheet, SheetItem, write_contact, write_page
 from thumbforge.runs.make import failed_checks
 from thumbforge.runs.plan import Row
 from thumbforge.runs.project import Project
@@ -23,8 +23,6 @@ from thumbforge.store.assets import store_errors
 
 if TYPE_CHECKING:
     from thumbforge.runs.hero import Candidate
-
-NAMES = ("sheet.html", "sheet.png")
 
 
 def series_sheet(project: Project, planned: PlannedSeries, rows: Iterable[Row]) -> Sheet:
@@ -118,7 +116,7 @@ def hero_sheet(project: Project, run: sqlite3.Row, found: Iterable[Candidate]) -
     )
 
 
-def write_sheet(sheet: Sheet, folder: Path, names: tuple[str, str] = NAMES) -> Path:
+def write_sheet(sheet: Sheet, folder: Path, names: tuple[str, str]) -> Path:
     """Write page and picture into `folder`; returns the page's path. Writing the same sheet again changes nothing."""
     with store_errors("the sheet", "sheet.file"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -128,33 +126,59 @@ def write_sheet(sheet: Sheet, folder: Path, names: tuple[str, str] = NAMES) -> P
 
 
 def keep_sheet(project: Project, planned: PlannedSeries, rows: Iterable[Row]) -> Path:
-    """The sheet of a series in out/<series>/, written where it is not the current one."""
-    sheet = series_sheet(project, planned, rows)
-    folder = project.out / planned.series.name
-    if not is_current(project, planned.series.name, sheet):
-        write_sheet(sheet, folder)
+    """The sheet of a series in out/<series>/: what is not current is written, what it no longer has is removed."""
+    sheet, folder = series_sheet(project, planned, rows), project.out / planned.series.name
+    shown, wanted = _shown(project, planned.series.name), digests(sheet)
+    stale = [name for name in wanted if shown.get(name) != wanted[name] or not (folder / name).is_file()]
+    if stale or shown.keys() != wanted.keys():
+        with store_errors("the sheet", "sheet.file"):
+            folder.mkdir(parents=True, exist_ok=True)
+            _write(sheet, folder, stale)
+            for name in shown.keys() - wanted.keys():
+                (folder / name).unlink(missing_ok=True)
         mark = _mark(project, planned.series.name)
         mark.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        mark.write_text(digest(sheet), encoding="utf-8")
-    return folder / NAMES[0]
+        mark.write_text(json.dumps(wanted), encoding="utf-8")
+    return folder / sheet.page_names[0]
+
+
+def _write(sheet: Sheet, folder: Path, names: Sequence[str]) -> None:
+    if PICTURE in names:
+        write_contact(sheet, folder / PICTURE)
+    for number, name in enumerate(sheet.page_names, 1):
+        if name in names:
+            write_page(sheet, folder / name, number)
 
 
 def is_current(project: Project, series: str, sheet: Sheet) -> bool:
     """Whether the files in out/ are there and show this."""
+    wanted = digests(sheet)
+    return _shown(project, series) == wanted and all((project.out / series / name).is_file() for name in wanted)
+
+
+_TOLD = attrgetter(*(field.name for field in fields(SheetItem) if field.name != "picture"))
+
+
+def digests(sheet: Sheet) -> dict[str, str]:
+    """Identity of what each file of a sheet shows, by its name; where the project lies is no part of it."""
+    head = (sheet.title, sheet.channel, sheet.facts, sheet.counts, len(sheet.items))
+    pages = {name: sheet.of_page(number) for number, name in enumerate(sheet.page_names, 1)}
+    picture = _digest((sheet.title, len(sheet.items)), sheet.items[:MOST])
+    return {PICTURE: picture, **{name: _digest(head, items) for name, items in pages.items()}}
+
+
+def _digest(head: object, items: Iterable[SheetItem]) -> str:
+    told = [(_TOLD(item), item.picture and item.picture.name) for item in items]
+    return ids.sha256_hex(repr((head, told)).encode())
+
+
+def _shown(project: Project, series: str) -> dict[str, str]:
+    """What was written the last time; nothing where that cannot be read."""
     try:
-        known = _mark(project, series).read_text(encoding="utf-8")
-    except OSError:
-        return False
-    return known == digest(sheet) and all((project.out / series / name).is_file() for name in NAMES)
-
-
-_SHOWN = attrgetter(*(field.name for field in fields(SheetItem) if field.name != "picture"))
-
-
-def digest(sheet: Sheet) -> str:
-    """Identity of what a sheet shows; where the project lies is no part of it."""
-    items = [(_SHOWN(item), item.picture and item.picture.name) for item in sheet.items]
-    return ids.sha256_hex(repr((replace(sheet, items=()), items)).encode())
+        found = json.loads(_mark(project, series).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _mark(project: Project, series: str) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -14,6 +13,7 @@ from thumbforge.errors import LeaseLost, ReplayDivergence, UsageError
 from thumbforge.store import states
 from thumbforge.store.database import Database, insert
 from thumbforge.store.leases import is_live
+from thumbforge.store.plans import PlannedItem, plan_items
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +48,6 @@ class NewRun:
     reference_sha256: str | None
     params: Mapping[str, Any]
     checkpoint: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedItem:
-    """One row of a frozen plan. `key_parts` is None where the run has nothing to do for the item."""
-
-    item_key: str
-    idempotency_key: str
-    key_parts: Mapping[str, str] | None
-    action: str
-    reason: str
-    plan: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +88,7 @@ class Ledger:
                     "updated_at": now,
                 },
             )
-            for ordinal, item in enumerate(items, 1):
-                _plan_item(connection, run.id, ordinal, item, now)
+            plan_items(connection, run.id, tuple(enumerate(items, 1)), now)
             return self._claim(connection, run.id, "claim", now)
 
     def _claim(self, connection: sqlite3.Connection, run_id: str, event: states.RunEvent, now: float) -> Fence:
@@ -124,12 +111,13 @@ class Ledger:
                 raise UsageError(f"run {run_id[:8]} is {status}: only a paused or failed one can be resumed")
             fence = self._claim(connection, run_id, "claim", now)
             connection.execute("UPDATE run SET params_json = ? WHERE id = ?", (ids.canonical_json(params), run_id))
-            for item in replanned:
-                ordinal = connection.execute(
-                    "SELECT ordinal FROM run_item WHERE run_id = ? AND item_key = ?", (run_id, item.item_key)
-                ).fetchone()[0]
-                connection.execute("DELETE FROM run_item WHERE run_id = ? AND item_key = ?", (run_id, item.item_key))
-                _plan_item(connection, run_id, ordinal, item, now)
+            found = connection.execute("SELECT item_key, ordinal FROM run_item WHERE run_id = ?", (run_id,))
+            places = dict(found.fetchall())
+            new = [(places[item.item_key], item) for item in replanned]
+            connection.executemany(
+                "DELETE FROM run_item WHERE run_id = ? AND item_key = ?", [(run_id, item.item_key) for _, item in new]
+            )
+            plan_items(connection, run_id, new, now)
             return fence
 
     def cancel(self, run_id: str) -> str:
@@ -295,47 +283,6 @@ def _cancel_rest(connection: sqlite3.Connection, run_id: str, now: float) -> Non
     ).fetchall()
     for row in rows:
         states.change(connection, "iteration", row["id"], "cancel", now, finished_at=now)
-
-
-def _plan_item(connection: sqlite3.Connection, run_id: str, ordinal: int, item: PlannedItem, now: float) -> None:
-    known = connection.execute(
-        "SELECT id, key_parts_json FROM iteration WHERE idempotency_key = ?", (item.idempotency_key,)
-    ).fetchone()
-    if known is None and item.key_parts is not None:
-        iteration_id = ids.iteration_id(run_id, item.item_key, item.idempotency_key)
-        insert(
-            connection,
-            "iteration",
-            {
-                "id": iteration_id,
-                "run_id": run_id,
-                "item_key": item.item_key,
-                "idempotency_key": item.idempotency_key,
-                "key_parts_json": ids.canonical_json(item.key_parts),
-                "status": "pending",
-                "created_at": now,
-                "updated_at": now,
-            },
-        )
-    else:
-        iteration_id = known and known["id"]
-        if known and item.key_parts is not None and json.loads(known["key_parts_json"]) != dict(item.key_parts):
-            raise ReplayDivergence(f"key {item.idempotency_key[:8]} is recorded with other parts")
-    insert(
-        connection,
-        "run_item",
-        {
-            "id": ids.run_item_id(run_id, item.item_key),
-            "run_id": run_id,
-            "ordinal": ordinal,
-            "item_key": item.item_key,
-            "idempotency_key": item.idempotency_key,
-            "action": item.action,
-            "reason": item.reason,
-            "plan_json": ids.canonical_json(item.plan),
-            "iteration_id": iteration_id,
-        },
-    )
 
 
 def create_once(connection: sqlite3.Connection, table: str, key: str, row: Mapping[str, Any]) -> None:

@@ -1,0 +1,142 @@
+"""Where pictures are painted and finished: in the threads of this process, in processes beside it, or on a cluster.
+
+An executor gets a request or a drawing and gives a picture back. Ledger, leases, provider slots and the store stay with
+the one process that runs the batch, and so do the order of its durable steps and every retry: a picture made elsewhere
+is kept exactly as one that was made here.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from thumbforge import models
+from thumbforge.errors import UsageError
+from thumbforge.imaging.finalise import Drawing, finalise
+from thumbforge.imaging.rules import Report
+from thumbforge.providers.base import Provider
+from thumbforge.providers.cores import usable_cores
+from thumbforge.providers.registry import load_provider
+
+if TYPE_CHECKING:
+    from thumbforge.imaging.picture import PictureInfo
+    from thumbforge.settings import Settings
+
+WORTH_PROCESSES = 24
+"""Pictures for each core from which on processes are started: they draw a fifth faster than two threads do, and begin
+half a second later."""
+
+
+EXECUTORS = ("local", "dask")
+_ADDRESS = re.compile(r"((tcp|tls|ws|wss)://)?[^\s/]+:[0-9]{1,5}")
+
+
+class Executor(Protocol):
+    def painter(self, profile: models.Profile) -> Provider:
+        """The profile's provider; its calls may be made elsewhere. The same errors as `load_provider`."""
+        ...
+
+    def inspect(self, data: bytes, width: int, height: int) -> tuple[PictureInfo, tuple[str, ...]]:
+        """As `imaging.picture.inspect_art`."""
+        ...
+
+    def finalise(
+        self, art: Path, layout: models.Layout, drawing: Drawing, output: models.Output, target: Path
+    ) -> Report:
+        """As `imaging.finalise.finalise`."""
+        ...
+
+    def close(self) -> None:
+        """Give everything back; nothing is under way any more, or it is not wanted."""
+        ...
+
+
+class InThreads:
+    """Everything in the thread that asks. Pillow gives up the interpreter lock for most of a drawing.
+
+    Only as many pictures as there are cores are open at once: more of them are drawn no sooner and take 20 MB each, and
+    64 answers may come in the same second.
+    """
+
+    def __init__(self) -> None:
+        self._room = threading.BoundedSemaphore(usable_cores())
+
+    def painter(self, profile: models.Profile) -> Provider:
+        return load_provider(profile)
+
+    def inspect(self, data: bytes, width: int, height: int) -> tuple[PictureInfo, tuple[str, ...]]:
+        with self._room:
+            return inspect(data, width, height)
+
+    def finalise(
+        self, art: Path, layout: models.Layout, drawing: Drawing, output: models.Output, target: Path
+    ) -> Report:
+        with self._room:
+            return finalise(art, layout, drawing, output, target)
+
+    def close(self) -> None:
+        """Nothing was opened."""
+
+
+def inspect(data: bytes, width: int, height: int) -> tuple[PictureInfo, tuple[str, ...]]:
+    """`inspect_art`, with Pillow imported when it is called: a run with nothing to do goes without."""
+    from thumbforge.imaging.picture import inspect_art
+
+    return inspect_art(data, width, height)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """What was asked for. `processes` is None where the number of pictures decides; `scheduler` is the address of a
+    Dask cluster that does it all."""
+
+    processes: int | None = None
+    scheduler: str | None = None
+
+    @classmethod
+    def of(cls, settings: Settings, executor: str | None = None, scheduler: str | None = None) -> Placement:
+        """From the settings, where the command line names nothing else. UsageError where the two do not fit."""
+        kind = executor or ("dask" if scheduler else settings.text("batch.executor"))
+        address = scheduler or settings.text("batch.scheduler")
+        if kind not in EXECUTORS:
+            raise UsageError(f"executor={kind}: expected {' or '.join(EXECUTORS)}")
+        if kind == "dask" and not address:
+            raise UsageError("executor=dask needs the cluster's address", hint="scheduler=tcp://host:8786")
+        if kind == "local" and scheduler:
+            raise UsageError("scheduler=… is for executor=dask", hint="leave out executor=local")
+        if kind == "dask" and not _ADDRESS.fullmatch(address):
+            raise UsageError(f"scheduler={address} is no address", hint="scheduler=tcp://host:8786")
+        asked = settings.text("batch.processes")
+        return cls(None if asked == "auto" else int(asked), address if kind == "dask" else None)
+
+    def processes_for(self, pictures: int) -> int:
+        """Processes of this machine for a run that has so many pictures to draw."""
+        if self.scheduler:
+            return 0
+        if self.processes is not None:
+            return self.processes
+        cores = usable_cores()
+        return cores if cores > 1 and pictures >= cores * WORTH_PROCESSES else 0
+
+    def executor(self, pictures: int) -> Executor:
+        """UsageError where a cluster was asked for and is not there."""
+        if self.scheduler:
+            return _cluster(self.scheduler)
+        processes = self.processes_for(pictures)
+        if not processes:
+            return InThreads()
+        from thumbforge.runs.pool import InProcesses
+
+        return InProcesses(processes)
+
+
+def _cluster(scheduler: str) -> Executor:
+    try:
+        from thumbforge.runs.cluster import OnCluster
+    except ImportError as error:
+        hint = "pip install 'thumbforge[dask]', here and on every worker"
+        raise UsageError("executor=dask needs Dask's package distributed", hint=hint) from error
+    return OnCluster(scheduler)
