@@ -1,80 +1,85 @@
-"""A run with nothing to do over finished items, against raw doit with as many tasks, file dependencies and targets."""
+"""(a) Nothing to do: over finished items, against raw doit with as many tasks, and against other build tools."""
 
 from __future__ import annotations
 
-import statistics
-import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Mapping
 
-from benchmarks.sample import doit, finished_project
+from benchmarks.clock import Rounds, take_turns
+from benchmarks.commands import DOIT, idle, tool
+from benchmarks.figure import Figure, Target, at_most, seconds
+from benchmarks.peers import PEERS, peer, raw_doit
+from benchmarks.sample import finished
 
-SIZES = (100, 1000, 10_000)
-REPEATS = 3
+SIZES = (12, 100, 1000, 10_000)
+SMALL = at_most(3)
+LARGE = at_most(2)
+FASTER: Mapping[tuple[str, int], Target] = {
+    ("GNU make", 10_000): at_most(1),
+    ("Snakemake", 1000): at_most(1),
+    ("DVC", 1000): at_most(1),
+    ("Luigi", 1000): at_most(1),
+}
+"""Which of the other tools we have to be faster than, and at how many items."""
 
-RAW = """
-DOIT_CONFIG = {"default_tasks": ["thumb"]}
-
-
-def task_thumb():
-    for n in range(%d):
-        yield {
-            "name": str(n),
-            "actions": ["true"],
-            "file_dep": ["hero.jpg", f"keys/{n}.json"],
-            "targets": [f"out/{n}.jpg"],
-            "uptodate": [True],
-        }
-"""
+RAW, RAW_LIST = "raw doit", "raw doit list --all -s"
+OURS = {"doit": RAW, "doit batch series=bench": RAW, "doit list --all -s": RAW_LIST}
+"""Our commands, by what each is compared with."""
 
 
-def measure() -> str:
-    return "\n" + "\n".join(_line(size) for size in SIZES)
+def measure(*, quick: bool = False) -> list[Figure]:
+    return [figure for items in SIZES[: 3 if quick else 4] for figure in _figures(items, quick=quick)]
 
 
-def _line(size: int) -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        ours = finished_project(Path(folder) / "ours", size)
-        raw = _raw_project(Path(folder) / "raw", size)
-        figures = {
-            "raw doit": _median(lambda: _run(raw)),
-            "doit": _median(lambda: _ours(ours)),
-            "doit batch": _median(lambda: _ours(ours, "batch", "series=bench")),
-            "doit list --all -s": _median(lambda: _ours(ours, "list", "--all", "-s")),
-        }
-    base = figures["raw doit"]
-    return f"  {size:6} items: " + ", ".join(f"{name} {t:.2f} s ({t / base:.2f} x)" for name, t in figures.items())
+def _figures(items: int, *, quick: bool) -> list[Figure]:
+    names = [] if quick or items == SIZES[0] else list(PEERS)
+    peers = {name: found.measure() for name in names if (found := peer(name, items))}
+    rounds = take_turns({**_ours(items), **peers}, 5 if items < 10_000 and not quick else 3)
+    ours = [_own(rounds, items, name, base) for name, base in OURS.items()]
+    return ours + [_other(rounds, items, name) for name in names]
 
 
-def _median(run: Callable[[], None]) -> float:
-    times = []
-    for _ in range(REPEATS):
-        began = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - began)
-    return statistics.median(times)
+def _ours(items: int) -> dict[str, Callable[[], float]]:
+    ours, raw = finished(items), raw_doit(items)
+    return {
+        RAW: idle(raw, *DOIT, says=_all_done),
+        "doit": idle(ours, *DOIT, says=_all_done),
+        "doit batch series=bench": idle(
+            ours, *DOIT, "batch", "series=bench", says=lambda said: "Nothing to do" in said
+        ),
+        RAW_LIST: idle(raw, *DOIT, "list", "--all", "-s", says=_all_listed),
+        "doit list --all -s": idle(ours, *DOIT, "list", "--all", "-s", says=_all_listed),
+    }
 
 
-def _ours(root: Path, *words: str) -> None:
-    done = doit(root, *words)
-    if done.returncode or "R thumb" in done.stdout:
-        raise SystemExit(f"not a no-op: {done.stdout[-500:]}{done.stderr[-500:]}")
+def _all_done(said: str) -> bool:
+    return all(line.startswith("-- ") for line in said.splitlines())
 
 
-def _run(root: Path) -> None:
-    subprocess.run([sys.executable, "-m", "doit"], cwd=root, capture_output=True, check=True)
+def _all_listed(said: str) -> bool:
+    return not any(line.startswith("R thumb:") for line in said.splitlines())
 
 
-def _raw_project(root: Path, size: int) -> Path:
-    for folder in ("keys", "out"):
-        (root / folder).mkdir(parents=True)
-    (root / "hero.jpg").write_bytes(b"hero" * 50_000)
-    for n in range(size):
-        (root / f"keys/{n}.json").write_text("{}")
-        (root / f"out/{n}.jpg").write_bytes(b"")
-    (root / "dodo.py").write_text(RAW % size)
-    _run(root)
-    return root
+def _own(rounds: Rounds, items: int, name: str, base: str) -> Figure:
+    return Figure(
+        letter="a",
+        what=f"no-op, {items:,} items: `{name}`",
+        figure=f"{seconds(rounds.median(name))}, {base.partition(' list')[0]} {seconds(rounds.median(base))}",
+        ratio=rounds.ratio(name, base),
+        of="raw doit",
+        target=SMALL if items == SIZES[0] else LARGE,
+    )
+
+
+def _other(rounds: Rounds, items: int, name: str) -> Figure:
+    what, target = f"no-op, {items:,} items: `doit` against {name}", FASTER.get((name, items))
+    if name not in rounds.measured:
+        why = "not asked for so many" if tool(PEERS[name][0]) else "left out: not installed"
+        return Figure(letter="a", what=what, figure=why, target=target)
+    return Figure(
+        letter="a",
+        what=what,
+        figure=f"{seconds(rounds.median('doit'))}, {name} {seconds(rounds.median(name))}",
+        ratio=rounds.ratio("doit", name),
+        of=name,
+        target=target,
+    )

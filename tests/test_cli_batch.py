@@ -413,3 +413,12 @@ def test_thumbforge_equals_doit(done: Project) -> None:
     for words in (["batch", "series=show"], ["batch", "series=show", "--dry-run", "--json"], ["batch", "series=nope"]):
         ours, theirs = finish(done.start(*words)), finish(done.start(*words, tool="doit"))
         assert (ours.code, ours.out, ours.err) == (theirs.code, theirs.out, theirs.err)
+
+
+def test_a_batch_with_nothing_to_do_opens_no_picture(project: Project) -> None:
+    """What is finished is known by its keys: Pillow is not even loaded."""
+    assert project.batch().code == 0
+    told = project.with_environment(PYTHONPROFILEIMPORTTIME="1").batch()
+    assert told.out.startswith("Nothing to do")
+    assert "PIL" not in told.err
+    assert "thumbforge.runs.plan" in told.err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -168,3 +169,29 @@ def test_a_killed_plain_doit_keeps_what_it_made(slow: Project) -> None:
     assert slow.doit().code == 0
     assert slow.calls <= COUNT + 4
     assert (made >= 2, len(slow.out())) == (True, COUNT)
+
+
+STORM = """\
+import os, signal, subprocess, sys
+from thumbforge.build.reporter import interruptible
+from thumbforge.providers.base import Cancel
+
+storm = '''
+import os, signal, sys
+for _ in range(20_000):
+    os.kill(int(sys.argv[1]), signal.SIGINT)
+    os.kill(int(sys.argv[1]), signal.SIGTERM)
+'''
+cancel = Cancel()
+with interruptible(cancel):
+    sender = subprocess.Popen([sys.executable, "-c", storm, str(os.getpid())])
+    while sender.poll() is None:
+        cancel.is_set()
+print(sender.returncode, cancel.is_set())
+"""
+
+
+def test_signals_on_top_of_signals_stop_a_run_once() -> None:
+    """A signal that arrives while another is being obeyed waits for nothing that the first one holds."""
+    told = subprocess.run([sys.executable, "-c", STORM], capture_output=True, text=True, timeout=60, check=False)
+    assert (told.stdout, told.stderr) == ("0 True\n", "")

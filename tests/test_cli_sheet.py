@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
+from pathlib import Path
 
-from tests.project import Project, item
+import pytest
+
+from tests.project import Project, item, make_project
+from thumbforge.imaging import sheet
+from thumbforge.runs.decide import plan_series
+from thumbforge.runs.project import Project as Place
+from thumbforge.runs.series import SeriesRequest, resolve
+from thumbforge.runs.sheet import digests, keep_sheet
 
 
 def page(project: Project) -> str:
@@ -49,3 +58,50 @@ def test_a_title_is_data_on_the_page(project: Project) -> None:
     project.playlist([item(1, title="<script>alert(1)</script>")])
     project.batch()
     assert "<script>alert" not in page(project)
+
+
+@pytest.fixture
+def paged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """Twelve finished items, five to a page."""
+    made = make_project(tmp_path / "paged", 12)
+    assert made.batch().code == 0
+    monkeypatch.setattr(sheet, "PER_PAGE", 5)
+    return made
+
+
+def keep(project: Project) -> dict[str, int]:
+    """The pages with the times at which they were written, after the sheet was asked for."""
+    here = Place(project.root)
+    planned = plan_series(here, resolve(here.place(None), SeriesRequest(series="show")))
+    keep_sheet(here, planned, planned.rows)
+    return {path.name: path.stat().st_mtime_ns for path in (project.root / "out/show").glob("sheet*")}
+
+
+def test_pages_are_written_once(paged: Project) -> None:
+    """Asked for again, nothing of the sheet is written."""
+    before = keep(paged)
+    assert sorted(before) == ["sheet-2.html", "sheet-3.html", "sheet.html", "sheet.png"]
+    assert keep(paged) == before
+
+
+def test_one_changed_item_is_one_page() -> None:
+    """And the picture, if it is among the first 120, which that shows; another status is told at the head of all."""
+    items = [sheet.SheetItem(title=f"Title {n}", status="completed") for n in range(1, 1202)]
+    shown = digests(sheet.Sheet("Long", tuple(items)))
+
+    def changed(at: int, **fields: str) -> set[str]:
+        now = digests(sheet.Sheet("Long", (*items[: at - 1], replace(items[at - 1], **fields), *items[at:])))
+        return {name for name in now if now[name] != shown[name]}
+
+    assert changed(120, title="Other") == {"sheet.html", "sheet.png"}
+    assert changed(121, title="Other") == {"sheet.html"}
+    assert changed(777, title="Other") == {"sheet-2.html"}
+    assert changed(777, status="failed") == {"sheet.html", "sheet-2.html", "sheet-3.html"}
+
+
+def test_pages_of_a_series_that_shrank_are_removed(paged: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only those that were written as pages; a file of the user's that looks like one stays."""
+    keep(paged)
+    (paged.root / "out/show/sheet-9.html").write_text("mine")
+    monkeypatch.setattr(sheet, "PER_PAGE", 500)
+    assert sorted(keep(paged)) == ["sheet-9.html", "sheet.html", "sheet.png"]

@@ -26,6 +26,7 @@ OUTSIDE = {
     "fetch_state.py": "a cache of what was fetched",
     "thumbnails.py": "a cache of YouTube's own pictures",
     "preview.py": "a picture to look at",
+    "remote.py": "a cluster worker's own folder: what is lost is sent again",
     "playlist_file.py": "the user's own spec: replaced whole by rename, and fetched again where that did not happen",
 }
 # Writes that may be lost or left over at any time. Each with the reason why nothing depends on it.
@@ -34,6 +35,8 @@ NOT_DURABLE = {
     ("assets.py", "_keep_said", "replace"): "what a program has printed, kept for a look",
     ("assets.py", "fsync_directory", "fsync"): "a directory made on the way to a scratch file; nothing is in it yet",
     ("sheet.py", "keep_sheet", "write_text"): "a page to look at, made anew with the next batch",
+    ("cluster.py", "finalise", "write_bytes"): "a scratch file, as a drawing of this process writes one",
+    ("cluster.py", "generate", "write_bytes"): "what a program has printed on a worker, kept for a look",
     ("make.py", "_draw", "unlink"): "our own temporary file; repair takes what a crash leaves",
     (
         "export.py",

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
+import pickle
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from thumbforge import errors
-from thumbforge.errors import Exit, LimitReached, Problem, SpecError, error_classes
+from thumbforge.errors import Exit, LimitReached, Problem, SpecError, ThumbforgeError, error_classes
+from thumbforge.providers.retry import Tally, tally_of
 
 EXIT_CODES = {
     "unexpected": 1, "usage": 2, "spec_invalid": 2, "limit_reached": 2, "not_found": 3, "source_failed": 1,
@@ -86,3 +93,26 @@ def test_exit_statuses_are_documented_numbers() -> None:
     """The eight statuses of every command."""
     assert [int(code) for code in Exit] == [0, 1, 2, 3, 4, 5, 6, 130]
     assert LimitReached("too many").exit_code == Exit.USAGE
+
+
+SECONDS = st.none() | st.floats(min_value=-1e9, max_value=1e12)
+
+
+@pytest.mark.parametrize("cls", [cls for cls in error_classes() if cls.__module__ == errors.__name__])
+@given(message=st.text(), hint=st.text(), seconds=SECONDS, unclear=st.booleans())
+def test_an_error_travels_whole(
+    cls: type[ThumbforgeError], message: str, hint: str, seconds: float | None, unclear: bool
+) -> None:
+    """Through a pickle to another process: class, message, hint, the wait or time it names, what was set on it, and
+    what the calls until then have cost."""
+    own = {name: seconds for name in ("retry_after_s", "resets_at") if name in inspect.signature(cls).parameters}
+    problems = [Problem("a.yaml", 3, "items.2", message), Problem("a.yaml", 2, "", message)]
+    error = cls(problems if issubclass(cls, SpecError) else message, hint=hint, **own)  # type: ignore[arg-type]
+    error.unclear = unclear  # type: ignore[attr-defined]
+    error.tally = Tally(3, 1)  # type: ignore[attr-defined]
+    for found in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert (type(found), str(found), found.args) == (cls, str(error), error.args)
+        assert found.__dict__ == error.__dict__
+        assert (found.code, found.exit_code, found.hint) == (error.code, error.exit_code, hint)
+        assert tally_of(found) == Tally(3, 1)
+        assert errors.describe(found) == errors.describe(error)

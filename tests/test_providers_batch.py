@@ -5,21 +5,16 @@ from __future__ import annotations
 import base64
 import json
 import signal
-import stat
-import sys
-import threading
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.project import Project, finish, make_project, wait_until
-from tests.recorded_server import Play, RecordedServer, Seen, answer, in_turn, message, painted, raw, stalled
+from tests.recorded_server import Play, RecordedServer, answer, in_turn, message, painted, raw, stalled
+from tests.stubs.batch_kit import CALLS, KEYS, Service, over, over_agy
 
-STUB = Path(__file__).parent / "stubs" / "agy.py"
-KEY = "sk-test-SECRETSECRET-0123456789abcdef"
-GEMINI_KEY = "AIzaTESTTESTTEST-0123456789abcdefghi"
+BUSY = answer({"error": {"message": f"slow down {' '.join(KEYS.values())}", "code": 429}}, 429, Retry_After="1")
 
 
 # agy
@@ -28,18 +23,7 @@ GEMINI_KEY = "AIzaTESTTESTTEST-0123456789abcdefghi"
 @pytest.fixture
 def with_agy(tmp_path: Path) -> Project:
     """Four items to be made by a stand-in for agy, which takes a third of a second for each."""
-    home = tmp_path / "home"
-    home.mkdir()
-    (home / "wide.jpg").write_bytes(painted("wide", size=(1376, 768), kind="JPEG"))
-    program = home / "agy"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S -E "{STUB}" "$@"\n')
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    project = make_project(
-        tmp_path / "project", 4, HOME=str(home), STUB_AGY_LOG=str(home / "log"), STUB_AGY_PICTURES=str(home),
-        STUB_AGY_DELAY="0.3",
-    )  # fmt: skip
-    project.profile("agy", provider="antigravity", params={"binary": str(program)})
-    return project
+    return over_agy(tmp_path, 4, STUB_AGY_DELAY="0.3")
 
 
 def intervals(project: Project) -> list[tuple[float, float]]:
@@ -76,65 +60,21 @@ def test_agy_runs_twice_where_the_profile_says_so(with_agy: Project) -> None:
 # HTTP
 
 
-def over(tmp_path: Path, server: RecordedServer, name: str, count: int = 12) -> Project:
-    path = {"openai": "/v1", "gemini": "/v1beta"}[name]
-    keys = {"THUMBFORGE_OPENAI_API_KEY": KEY, "THUMBFORGE_GEMINI_API_KEY": GEMINI_KEY}
-    project = make_project(tmp_path / f"{name}-project", count, **keys)
-    project.profile("paid", provider=name, params={"base_url": f"{server.url}{path}"}, price={"amount": "0.04"})
-    project.series("show", provider="paid")
-    return project
-
-
-class Service:
-    """Draws for whoever asks; `first` is what it says to the first request whose prompt ends with these words."""
-
-    def __init__(self, name: str, first: dict[str, Play]) -> None:
-        self.name, self.first = name, dict(first)
-        self.lock = threading.Lock()
-
-    def __call__(self, seen: Seen) -> Play:
-        with self.lock:
-            for words in list(self.first):
-                if f"about {words}.".encode() in seen.body:
-                    return self.first.pop(words)
-        data = base64.b64encode(painted(seen.body[-2000:])).decode()
-        if self.name == "openai":
-            return answer({"data": [{"b64_json": data}], "usage": {"total_tokens": 100}})
-        return answer(
-            {"candidates": [{"content": {"parts": [{"inlineData": {"mimeType": "image/png", "data": data}}]}}]}
-        )
-
-
-BUSY = answer({"error": {"message": f"slow down {KEY} {GEMINI_KEY}", "code": 429}}, 429, Retry_After="0")
-
-
-@pytest.mark.parametrize("name", ["openai", "gemini"])
+@pytest.mark.parametrize("name", ["openai", "gemini", "comfyui"])
 def test_a_wait_that_is_asked_for_is_kept_and_the_key_is_nowhere(tmp_path: Path, name: str) -> None:
     """429 on items 3 and 7 is waited for and all twelve are made; no file and no line holds the key."""
     with RecordedServer(Service(name, {"Lesson 3": BUSY, "Lesson 7": BUSY})) as server:
         project = over(tmp_path, server, name)
         told = project.batch("-n", "4", "--json")
         assert told.code == 0, told.err
-        assert len(server.requests) == 14
+        assert sum(seen.path.startswith(CALLS[name]) for seen in server.requests) == 14
+    assert told.err.count("wait_s=1.0 ") == 2
     again = [project.run(*words) for words in (("runs", "list", "--json"), ("batch", "series=show", "--dry-run"))]
     said = "".join(each.out + each.err for each in [told, *again])
     files = b"".join(path.read_bytes() for path in project.root.rglob("*") if path.is_file())
-    for key in (KEY, GEMINI_KEY):
+    for key in KEYS.values():
         assert key not in said
         assert key.encode() not in files
-
-
-def test_a_refusal_fails_its_item_alone_and_is_not_tried_again(tmp_path: Path) -> None:
-    """The other items are made; exit 6."""
-    refused: Any = {"error": {"message": "no", "code": "moderation_blocked"}}
-    with RecordedServer(Service("openai", {"Lesson 2": answer(refused, 400)})) as server:
-        project = over(tmp_path, server, "openai", count=4)
-        told = project.batch("--json")
-        assert len(server.requests) == 4
-    assert told.code == 6
-    failed = [item for item in told.document["items"] if item["status"] == "failed"]
-    assert [item["part"] for item in failed] == [2]
-    assert failed[0]["error"].startswith("provider_refused: ")
 
 
 def test_a_picture_that_is_cut_is_not_stored(tmp_path: Path) -> None:
@@ -174,3 +114,37 @@ def test_ctrl_c_ends_four_calls_in_flight(tmp_path: Path) -> None:
         wait_until(lambda: server.open == 0)
         assert len(server.requests) == 4
     assert [row["status"] for row in project.query("SELECT status FROM run WHERE kind = 'batch'")] == ["paused"]
+
+
+# One line of a series
+
+
+def test_one_line_switches_the_provider(tmp_path: Path) -> None:
+    """From `local` to `openai` to `gemini`: the plan calls nobody, says what would be painted anew and what that costs,
+    in the currency of each price; without a price it says that nobody knows; and back again nothing is to do."""
+    with RecordedServer(Service("openai", {})) as server:
+        project = over(tmp_path, server, "openai", count=3)
+        project.profile(
+            "gemini-2k", provider="gemini", params={"image_size": "2K"}, price={"amount": "0.1", "currency": "EUR"}
+        )
+        ends = {
+            "paid": "3 items: 3 create; 3 provider calls, about 0.12 USD. Nothing was changed.",
+            "gemini-2k": "3 items: 3 create; 3 provider calls, about 0.3 EUR. Nothing was changed.",
+            "gemini": "3 items: 3 create; 3 provider calls of unknown price. Nothing was changed.",
+            "local": "3 items: 3 skip; 0 provider calls. Nothing was changed.",
+        }
+        project.series("show", provider="local")
+        assert project.batch().code == 0
+        for name, end in ends.items():
+            project.series("show", provider=name)
+            told = project.batch("--dry-run")
+            assert (told.code, told.out.splitlines()[-1]) == (0, end)
+            assert name == "local" or told.out.count("provider profile: ") == 3
+        assert server.requests == []
+
+
+def test_a_provider_that_has_no_profile_says_how_to_write_one(tmp_path: Path) -> None:
+    """Exit 3: `command` is no profile, and the hint has its lines."""
+    told = make_project(tmp_path / "project", 1).batch("provider=command")
+    assert (told.code, told.err.splitlines()[0]) == (3, "not_found: no provider profile `command`")
+    assert "hint: command needs a profile, such as specs/providers/my-command.yaml with {" in told.err

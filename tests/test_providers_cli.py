@@ -139,7 +139,7 @@ def test_models_are_listed(provider: Command, tmp_path: Path) -> None:
         (["check"], 2, "provider does not know 'check'"),
         (["list", "x"], 2, "provider does not know 'list x'"),
         (["chek", "local"], 2, "provider does not know 'chek local'"),
-        (["check", "command"], 2, "argv must be a list"),
+        (["check", "command"], 2, "argv is missing"),
     ],
 )
 def test_what_cannot_be_is_told_in_a_line(provider: Command, words: list[str], code: int, says: str) -> None:

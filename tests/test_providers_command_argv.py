@@ -76,7 +76,7 @@ def test_a_prompt_is_one_argument_whatever_it_holds(prompt: str) -> None:
         ("my-gen {output}", "must be a list of texts"),
         (["my-gen", 3, "{output}"], "must be a list of texts"),
         (["my-gen", [], "{output}"], "must be a list of texts"),
-        (None, "must be a list of texts"),
+        (None, "argv is missing: the program to run"),
     ],
 )
 def test_an_argv_that_cannot_be_is_refused_when_the_profile_is_read(argv: Any, says: str) -> None:

@@ -85,7 +85,7 @@ def test_only_the_wait_that_is_asked_for_counts(text: str, seconds: float | None
         ({"retry-after": "Mon, 99 Jan 2026 10:00:20 GMT", "date": DATE}, None),
         ({"retry-after": "-5"}, None), ({"retry-after": "nan"}, None), ({"retry-after": "inf"}, None),
         ({"retry-after": "soon"}, None), ({"retry-after": ""}, None), ({}, None),
-        ({"retry-after": "9" * 400}, None),
+        ({"retry-after": "9" * 400}, None), ({"retry-after": "7\x1f"}, 7), ({"retry-after": "١٢"}, None),
     ],
 )  # fmt: skip
 def test_a_header_tells_seconds_or_a_date(headers: dict[str, str], seconds: float | None) -> None:

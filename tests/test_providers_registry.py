@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +16,14 @@ from thumbforge import models
 from thumbforge.errors import UsageError
 from thumbforge.providers.base import Capabilities
 from thumbforge.providers.cores import usable_cores
-from thumbforge.providers.registry import BUILT_IN, capabilities_of, concurrency, load_provider, provider_names
+from thumbforge.providers.registry import (
+    BUILT_IN,
+    capabilities_of,
+    concurrency,
+    load_provider,
+    profile_hint,
+    provider_names,
+)
 from thumbforge.testing import a_call, a_request
 
 WORKFLOW = {
@@ -198,3 +206,27 @@ def test_a_price_changes_no_identity() -> None:
     """A profile with a new price asks for the same pictures."""
     plain = models.Profile(name="p", provider="fake")
     assert plain.model_copy(update={"price": models.Price(amount="1")}).id == plain.id
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_a_provider_that_needs_a_profile_shows_one(name: str) -> None:
+    """Without what it needs the hint is a profile to write down, and the page that explains it."""
+    with pytest.raises(UsageError) as caught:
+        load_provider(models.Profile(name=name, provider=name))
+    assert caught.value.hint == profile_hint(name)
+    assert f"specs/providers/my-{name}.yaml with {{provider: {name}, params: {{" in caught.value.hint
+    assert caught.value.hint.endswith(f"see docs/providers/{name}.md")
+
+
+def test_the_shown_profile_works() -> None:
+    """The example for `command` is YAML that can be used as it stands."""
+    example = profile_hint("command").partition(" with ")[2].partition("; see ")[0]
+    profile = models.Profile.model_validate({"name": "mine", **yaml.safe_load(example)})
+    assert capabilities_of(profile).reads == {"prompt"}
+
+
+def test_a_plugin_without_a_profile_is_told_from_an_unknown_name(install: Install) -> None:
+    """The one gets the hint, the other none."""
+    install(GOOD)
+    assert profile_hint("sketch").startswith("sketch needs a profile, such as specs/providers/my-sketch.yaml")
+    assert profile_hint("scetch") == ""

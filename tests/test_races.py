@@ -22,7 +22,8 @@ from thumbforge.runs.record import record_file_hero
 from thumbforge.runs.reference import check_hero, find_hero
 from thumbforge.store.database import Database, insert
 from thumbforge.store.leases import new_owner
-from thumbforge.store.ledger import Fence, Ledger, NewRun, PlannedItem
+from thumbforge.store.ledger import Fence, Ledger, NewRun
+from thumbforge.store.plans import PlannedItem
 from thumbforge.store.work import Work
 
 COUNT, LIMIT = 6, 2

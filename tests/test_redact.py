@@ -85,3 +85,12 @@ def test_an_ordinary_title_is_left_alone(text: str) -> None:
 def test_what_holds_no_secret_is_unchanged(value: Any) -> None:
     """Redaction changes nothing else."""
     assert redact({"title": value}) == {"title": value}
+
+
+def test_what_secret_variables_hold_is_blanked_whatever_its_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gateway's token looks like anything. A short word is left: it would blank half a message."""
+    monkeypatch.setenv("THUMBFORGE_COMFYUI_API_KEY", "hunter2-hunter2")
+    monkeypatch.setenv("SOME_TOKEN", "a")
+    monkeypatch.setenv("SOME_NAME", "an ordinary value")
+    told = {"error": ["a bug with hunter2-hunter2 and an ordinary value"]}
+    assert redact(told) == {"error": [f"a bug with {BLANK} and an ordinary value"]}

@@ -31,7 +31,8 @@ from thumbforge.store.assets import AssetStore
 from thumbforge.store.database import Database
 from thumbforge.store.deletion import delete_run
 from thumbforge.store.leases import new_owner
-from thumbforge.store.ledger import Fence, Ledger, NewRun, PlannedItem
+from thumbforge.store.ledger import Fence, Ledger, NewRun
+from thumbforge.store.plans import PlannedItem
 from thumbforge.store.work import Art, Busy, Spent, StoredPicture, Work
 
 PLAYLIST = "PLmachine"

@@ -15,7 +15,8 @@ from thumbforge import ids
 from thumbforge.errors import LeaseLost, LedgerError, NotFound, ReplayDivergence, UsageError
 from thumbforge.store.database import Database
 from thumbforge.store.leases import new_owner
-from thumbforge.store.ledger import Fence, Ledger, NewRun, PlannedItem
+from thumbforge.store.ledger import Fence, Ledger, NewRun
+from thumbforge.store.plans import PlannedItem
 from thumbforge.store.views import list_runs, show_run
 from thumbforge.store.work import Art, Busy, Spent, StoredPicture, Work
 

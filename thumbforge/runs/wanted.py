@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any
 
 from thumbforge import ids
 from thumbforge.imaging.finalise import Drawing, final_parts
-from thumbforge.imaging.userfiles import picture_file
 from thumbforge.models import Item
 from thumbforge.providers.base import Capabilities, Reference, Request
+from thumbforge.runs.pictures import picture_of
 from thumbforge.runs.series import Series
 from thumbforge.specs.prompts import Prompts, variables_for
 
@@ -118,7 +117,7 @@ def _wanted(
         position=place.position,
         occurrence=place.occurrence,
         request=request,
-        drawing=_drawing(series, prompts, item, variables),
+        drawing=_drawing(series, prompts, place, variables),
         key=ids.idempotency_key(parts),
         key_parts=parts,
         reads=capabilities.reads,
@@ -164,21 +163,18 @@ def _variables(series: Series, item: Item, position: int) -> Mapping[str, Any]:
     )
 
 
-def _drawing(series: Series, prompts: Prompts, item: Item, variables: Mapping[str, Any]) -> Drawing:
-    shows_picture = item.picture is not None and series.template.layout.picture is not None
+def _drawing(series: Series, prompts: Prompts, place: Place, variables: Mapping[str, Any]) -> Drawing:
+    item = place.item
     return Drawing(
         title=item.title if item.text is None else item.text,
         part=_part(prompts, item, variables),
         language=series.playlist.playlist.language,
         kicker=prompts.kicker(variables),
         series=prompts.series(variables),
-        picture=_picture(series.root / str(item.picture)) if shows_picture else None,
+        picture=picture_of(series, item, place.position),
         brand=series.identity,
         emoji=series.emoji,
     )
-
-
-_picture = lru_cache(maxsize=None)(picture_file)  # read and hashed once, however many items show it
 
 
 def _part(prompts: Prompts, item: Item, variables: Mapping[str, Any]) -> str | None:

@@ -1,0 +1,112 @@
+"""Drawing in processes: the same pictures, and no process that is left behind or takes the run down with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.project import Project, finish, make_project, wait_until
+from thumbforge.runs import executor
+from thumbforge.runs.executor import Placement
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Project:
+    """Twelve items, painted from the hero in two processes."""
+    project = make_project(tmp_path / "project", 12, THUMBFORGE_BATCH__PROCESSES="2")
+    project.profile("drawn", provider="local")
+    project.series("show", provider="drawn")
+    return project
+
+
+def children(pid: int) -> set[int]:
+    """The processes that draw for a batch."""
+    found = set()
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        found |= {int(child) for child in task.read_text().split()}
+    return {child for child in found if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text(errors="replace")}
+
+
+def exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return "\tZ" not in next(s for s in Path(f"/proc/{pid}/status").read_text().splitlines() if s.startswith("State"))
+
+
+def drawing(batch: subprocess.Popen[str], project: Project) -> set[int]:
+    """Its processes, once the first pictures are there."""
+    wait_until(lambda: len(project.out()) >= 2)
+    found = children(batch.pid)
+    assert len(found) == 2
+    return found
+
+
+def test_processes_draw_what_threads_draw(local: Project) -> None:
+    """Where a picture is made is no part of it: the bytes are the same, and so are the keys."""
+    told = local.batch("-n", "3")
+    assert told.code == 0, told.err
+    made = {name: (local.root / "out/show" / name).read_bytes() for name in local.out()}
+    other = make_project(local.root.with_name("other"), 12, THUMBFORGE_BATCH__PROCESSES="0")
+    other.profile("drawn", provider="local")
+    other.series("show", provider="drawn")
+    assert other.batch("-n", "3").code == 0
+    assert len(made) == 12
+    assert {name: (other.root / "out/show" / name).read_bytes() for name in other.out()} == made
+    keys = [sorted(path.name for path in (each.home / "keys").iterdir()) for each in (local, other)]
+    assert keys[0] == keys[1]
+
+
+def test_a_drawing_process_that_is_killed_costs_no_picture(local: Project) -> None:
+    """The rest is drawn in the batch's own process, and it says so."""
+    batch = local.start("batch", "series=show", "-n", "3")
+    for pid in drawing(batch, local):
+        os.kill(pid, signal.SIGKILL)
+    told = finish(batch)
+    assert told.code == 0, told.err
+    assert told.err.count("a process that draws was killed") == 1
+    assert len(local.out()) == 12
+    assert local.run("audit").code == 0
+
+
+def test_drawing_processes_end_with_a_batch_that_is_killed(local: Project) -> None:
+    """After kill -9 nobody is left to tell them; the next batch does the rest."""
+    batch = local.start("batch", "series=show", "-n", "3")
+    pids = drawing(batch, local)
+    batch.kill()
+    batch.communicate()
+    wait_until(lambda: not any(map(exists, pids)))
+    assert local.batch().code == 0
+    assert len(local.out()) == 12
+
+
+def test_ctrl_c_in_the_terminal_ends_them_without_a_word(local: Project) -> None:
+    """The whole process group hears a Ctrl-C; what is told is the batch's end, and no traceback."""
+    local.playlist([{"video": f"lesson-{n:04d}", "title": f"Lesson {n}", "part": n} for n in range(1, 200)])
+    batch = subprocess.Popen(
+        [sys.executable, "-m", "thumbforge.build.main", "batch", "series=show", "-n", "3"],
+        cwd=local.root, env=local.environment(), text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    pids = drawing(batch, local)
+    os.killpg(batch.pid, signal.SIGINT)
+    told = finish(batch)
+    assert told.code == 130, told.err
+    assert "Traceback" not in told.err
+    wait_until(lambda: not any(map(exists, pids)))
+
+
+def test_processes_are_started_where_there_is_much_to_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dozen pictures are there before processes would have begun; one core has no use for a second process."""
+    monkeypatch.setattr(executor, "usable_cores", lambda: 4)
+    assert [Placement().processes_for(pictures) for pictures in (0, 12, 95, 96, 10_000)] == [0, 0, 0, 4, 4]
+    assert Placement(processes=3).processes_for(1) == 3
+    assert Placement(scheduler="tcp://127.0.0.1:8786").processes_for(10_000) == 0
+    monkeypatch.setattr(executor, "usable_cores", lambda: 1)
+    assert Placement().processes_for(10_000) == 0
