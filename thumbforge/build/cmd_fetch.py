@@ -136,7 +136,7 @@ def _picture(project: Project, picture: Thumbnail) -> dict[str, Any]:
 
 
 def _relative(project: Project, path: Path) -> str:
-    from thumbforge.runs.make import relative
+    from thumbforge.runs.project import relative
 
     return str(relative(path, project.root))
 

@@ -243,7 +243,7 @@ def _sheet(project: Project, run: sqlite3.Row, found: list[Candidate]) -> Path |
 
 
 def _document(project: Project, run: sqlite3.Row, found: list[Candidate], sheet: Path | None) -> dict[str, Any]:
-    from thumbforge.runs.make import relative
+    from thumbforge.runs.project import relative
 
     def shown(picture: tuple[str, str] | None) -> dict[str, str] | None:
         if picture is None:
@@ -274,7 +274,7 @@ def _document(project: Project, run: sqlite3.Row, found: list[Candidate], sheet:
 
 def _print_candidates(project: Project, run: sqlite3.Row, found: list[Candidate], sheet: Path | None) -> None:
     from thumbforge.build.view import print_table, write
-    from thumbforge.runs.make import relative
+    from thumbforge.runs.project import relative
 
     write(f"{run['kind']} run {run['id']} ({run['status']})")
     print_table(

@@ -90,7 +90,7 @@ def takes_of(project: Project, row: Row) -> list[dict[str, Any]]:
 def _list(project: Project, planned: PlannedSeries, row: Row, _: Sequence[str], arguments: Arguments) -> int:
     from thumbforge.build.cmd_runs import when
     from thumbforge.build.view import print_table, write
-    from thumbforge.runs.make import relative
+    from thumbforge.runs.project import relative
 
     takes = takes_of(project, row)
     for take in takes:

@@ -272,8 +272,8 @@ def _printable(line: str) -> str:
 def _preview(project: Project, name: str, arguments: Arguments) -> int:
     from thumbforge import log
     from thumbforge.build.view import write
-    from thumbforge.runs.make import relative
     from thumbforge.runs.preview import draw, texts
+    from thumbforge.runs.project import relative
 
     trial = _trial(name, arguments)
     out = arguments.pairs.get("out")

@@ -124,7 +124,7 @@ class Session:
         """Whatever became of the items: the sheet shows it. A sheet that cannot be written fails no batch."""
         from thumbforge import log
         from thumbforge.errors import ThumbforgeError
-        from thumbforge.runs.make import relative
+        from thumbforge.runs.project import relative
         from thumbforge.runs.sheet import keep_sheet
 
         try:

@@ -19,9 +19,8 @@ from thumbforge.imaging.sheet import PICTURE, page_names
 from thumbforge.providers.base import Cancel
 from thumbforge.runs.decide import plan_series
 from thumbforge.runs.executor import Placement
-from thumbforge.runs.make import relative
 from thumbforge.runs.plan import Row, select
-from thumbforge.runs.project import Project
+from thumbforge.runs.project import Project, relative
 from thumbforge.runs.rollup import PlannedSeries
 from thumbforge.runs.series import SeriesRequest, all_series, resolve
 

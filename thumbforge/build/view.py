@@ -10,9 +10,8 @@ from thumbforge.build.command import print_json
 from thumbforge.build.reporter import how_to_go_on, tally
 from thumbforge.errors import Exit
 from thumbforge.runs.cost import estimate
-from thumbforge.runs.make import relative
 from thumbforge.runs.plan import Row, counts
-from thumbforge.runs.project import Project
+from thumbforge.runs.project import Project, relative
 from thumbforge.runs.rollup import ItemResult, Result
 from thumbforge.store.work import StoredPicture
 

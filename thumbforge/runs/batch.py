@@ -31,17 +31,15 @@ from thumbforge.store.ledger import Fence, Ledger, NewRun
 from thumbforge.store.states import RunEvent
 from thumbforge.store.work import Busy, Work
 
-MOST_SPARE = 8
-"""Threads beyond the calls: each holds a picture of some 20 MB while it draws."""
-
 
 def threads_for(planned: PlannedSeries, rows: Sequence[Row], at_once: int, placement: Placement) -> int:
-    """Threads for `at_once` items. While a provider elsewhere paints, the cores draw what has come back, and others
-    are ready for the next call: no slot waits for a drawing to end, and no process for the ledger."""
+    """Threads for `at_once` items. While a provider elsewhere paints, the cores draw what has come back, and as many
+    threads again are ready for the next calls: answers that come all at once keep no slot waiting for their drawing.
+    What is painted and not drawn yet is never more than that, and open are only the executor's few."""
     if planned.capabilities.cpu_bound or not any(row.calls for row in rows):
         return at_once + placement.processes_for(pictures_in(rows))
     calls = min(at_once, concurrency(planned.series.profile, planned.capabilities))
-    return calls + max(usable_cores(), min(calls, MOST_SPARE))
+    return calls + max(usable_cores(), calls)
 
 
 def pictures_in(rows: Iterable[Row]) -> int:

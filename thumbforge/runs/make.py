@@ -23,6 +23,7 @@ from thumbforge.runs.brake import Brake
 from thumbforge.runs.executor import Executor
 from thumbforge.runs.export import Exporter
 from thumbforge.runs.plan import Row, inputs
+from thumbforge.runs.project import relative
 from thumbforge.store.assets import AssetStore
 from thumbforge.store.database import Database
 from thumbforge.store.leases import Slots
@@ -279,8 +280,3 @@ def failed_checks(report: Mapping[str, Any], level: str) -> tuple[str, ...]:
 
 def _joined(violations: tuple[str, ...]) -> str | None:
     return "; ".join(violations) or None
-
-
-def relative(path: Path, root: Path) -> str:
-    """As JSON and messages show it: from the project directory where it lies below it."""
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)

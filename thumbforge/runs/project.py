@@ -47,3 +47,8 @@ class Project:
 
     def place(self, database: Database | None) -> Place:
         return Place(self.root, self.cwd, self.home, self.catalog, self.settings, database)
+
+
+def relative(path: Path, root: Path) -> str:
+    """As JSON and messages show it: from the project directory where it lies below it."""
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
