@@ -15,7 +15,6 @@ import sqlite3
 import sys
 import time
 from importlib import metadata
-from inspect import signature
 from pathlib import Path
 
 from benchmarks.figure import Figure, head, line
@@ -57,10 +56,8 @@ def put(page: Path, figures: list[Figure]) -> None:
 
 
 def measured(name: str, *, quick: bool) -> list[Figure]:
-    """What a module measures; one that takes no time has no quick way, and may tell its figures in one line."""
-    measure = importlib.import_module(f"benchmarks.{name}").measure
-    found: list[Figure] | str = measure(quick=quick) if "quick" in signature(measure).parameters else measure()
-    return [Figure(letter="e", what="finalising one picture", figure=found)] if isinstance(found, str) else found
+    found: list[Figure] = importlib.import_module(f"benchmarks.{name}").measure(quick=quick)
+    return found
 
 
 def versions() -> str:

@@ -7,15 +7,14 @@ same badge, encodes the same JPEG. It knows colours, sizes and line breaks befor
 from __future__ import annotations
 
 import random
-import statistics
-import time
-from collections.abc import Callable
 from math import ceil, cos, pi, sin
 from pathlib import Path
 
 import uharfbuzz
 from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
+from benchmarks.clock import take_turns, timed
+from benchmarks.figure import Figure, Target, at_most, seconds
 from benchmarks.sample import scratch
 from thumbforge import models
 from thumbforge.imaging import encode, fonts
@@ -23,6 +22,7 @@ from thumbforge.imaging.finalise import Drawing, finalise
 from thumbforge.specs.catalog import Catalog
 
 ROUNDS = 31
+BARE = "a bare script"
 LINES, PART = ("SELECT ROWS", "BY POSITION"), "PART 7"
 _SPACE, _LETTER, _STROKE = 64, 148, 0.05
 """Pixels of 1280x720: the margin, an em of the title; the outline in em. As the template series-parts has them."""
@@ -32,34 +32,35 @@ _BADGE = (64, 64, 96, 16)
 """Left, top, height, radius."""
 
 
-def measure() -> str:
+def measure(*, quick: bool = False) -> list[Figure]:
     asked, bright = _art(scratch() / "asked.jpg", "#10141C"), _art(scratch() / "bright.jpg", "#E8E0C8")
-    return (
-        f"1920x1080: {_compare(asked, 1920, 1080)} (target 1.15); where letters need a darker ground: "
-        f"{_compare(bright, 1920, 1080)}; 1280x720: {_compare(asked, 1280, 720)}"
-    )
+    rounds = 5 if quick else ROUNDS
+    return [
+        _compare("1920x1080", asked, 1920, 1080, rounds, at_most(1.15)),
+        _compare("1920x1080 where letters need a darker ground", bright, 1920, 1080, rounds),
+        _compare("1280x720", asked, 1280, 720, rounds),
+    ]
 
 
-def _compare(art: Path, width: int, height: int) -> str:
-    """Medians of runs that take turns, so that a busy machine slows both."""
+def _compare(what: str, art: Path, width: int, height: int, repeats: int, target: Target | None = None) -> Figure:
     layout = Catalog(scratch()).template("series-parts").layout
     output = models.Output(width=width, height=height)
     drawing = Drawing("\n".join(LINES), PART)
-    ours, bare = _clock(
-        lambda: finalise(art, layout, drawing, output, scratch() / "ours.jpg"),
-        lambda: _bare(art, width, height, scratch() / "bare.jpg"),
+    rounds = take_turns(
+        {
+            "ours": timed(lambda: finalise(art, layout, drawing, output, scratch() / "ours.jpg")),
+            BARE: timed(lambda: _bare(art, width, height, scratch() / "bare.jpg")),
+        },
+        repeats,
     )
-    return f"{ours:.1f} ms, bare script {bare:.1f} ms, ratio {ours / bare:.3f}"
-
-
-def _clock(*runs: Callable[[], object]) -> list[float]:
-    taken: list[list[float]] = [[] for _ in runs]
-    for _ in range(ROUNDS + 1):
-        for run, times in zip(runs, taken, strict=True):
-            began = time.perf_counter()
-            run()
-            times.append(1000 * (time.perf_counter() - began))
-    return [statistics.median(times[1:]) for times in taken]
+    return Figure(
+        letter="e",
+        what=f"finalising one picture, {what}",
+        figure=f"{seconds(rounds.median('ours'))}, {BARE} {seconds(rounds.median(BARE))}",
+        ratio=rounds.ratio("ours", BARE),
+        of=BARE,
+        target=target,
+    )
 
 
 def _art(path: Path, left: str) -> Path:

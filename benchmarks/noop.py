@@ -11,8 +11,10 @@ from benchmarks.peers import PEERS, peer, raw_doit
 from benchmarks.sample import finished
 
 SIZES = (12, 100, 1000, 10_000)
-SMALL = at_most(3)
-LARGE = at_most(2)
+TARGETS = {12: at_most(3), 10_000: at_most(2)}
+"""Against raw doit; in between it is one, then the other."""
+MAIN = "doit batch series=bench"
+"""The main job, and so what the other tools are compared with."""
 FASTER: Mapping[tuple[str, int], Target] = {
     ("GNU make", 10_000): at_most(1),
     ("Snakemake", 1000): at_most(1),
@@ -22,7 +24,7 @@ FASTER: Mapping[tuple[str, int], Target] = {
 """Which of the other tools we have to be faster than, and at how many items."""
 
 RAW, RAW_LIST = "raw doit", "raw doit list --all -s"
-OURS = {"doit": RAW, "doit batch series=bench": RAW, "doit list --all -s": RAW_LIST}
+OURS = {"doit": RAW, MAIN: RAW, "doit list --all -s": RAW_LIST}
 """Our commands, by what each is compared with."""
 
 
@@ -43,9 +45,7 @@ def _ours(items: int) -> dict[str, Callable[[], float]]:
     return {
         RAW: idle(raw, *DOIT, says=_all_done),
         "doit": idle(ours, *DOIT, says=_all_done),
-        "doit batch series=bench": idle(
-            ours, *DOIT, "batch", "series=bench", says=lambda said: "Nothing to do" in said
-        ),
+        MAIN: idle(ours, *DOIT, "batch", "series=bench", says=lambda said: "Nothing to do" in said),
         RAW_LIST: idle(raw, *DOIT, "list", "--all", "-s", says=_all_listed),
         "doit list --all -s": idle(ours, *DOIT, "list", "--all", "-s", says=_all_listed),
     }
@@ -66,20 +66,20 @@ def _own(rounds: Rounds, items: int, name: str, base: str) -> Figure:
         figure=f"{seconds(rounds.median(name))}, {base.partition(' list')[0]} {seconds(rounds.median(base))}",
         ratio=rounds.ratio(name, base),
         of="raw doit",
-        target=SMALL if items == SIZES[0] else LARGE,
+        target=TARGETS.get(items),
     )
 
 
 def _other(rounds: Rounds, items: int, name: str) -> Figure:
-    what, target = f"no-op, {items:,} items: `doit` against {name}", FASTER.get((name, items))
+    what, target = f"no-op, {items:,} items: `{MAIN}` against {name}", FASTER.get((name, items))
     if name not in rounds.measured:
         why = "not asked for so many" if tool(PEERS[name][0]) else "left out: not installed"
         return Figure(letter="a", what=what, figure=why, target=target)
     return Figure(
         letter="a",
         what=what,
-        figure=f"{seconds(rounds.median('doit'))}, {name} {seconds(rounds.median(name))}",
-        ratio=rounds.ratio("doit", name),
+        figure=f"{seconds(rounds.median(MAIN))}, {name} {seconds(rounds.median(name))}",
+        ratio=rounds.ratio(MAIN, name),
         of=name,
         target=target,
     )
