@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw
 
 from tests.project import Project, item, make_project
 from tests.test_imaging_picture import COLOURLESS, pixel
-from thumbforge import models
+from thumbforge import bars, models
 from thumbforge.errors import AssetDamaged, PictureError
 from thumbforge.imaging import crop, picture
 from thumbforge.imaging.finalise import Drawing, finalise
@@ -125,7 +125,7 @@ BARRED = [
 @pytest.mark.parametrize(("size", "frame"), BARRED)
 def test_bars_are_cut_off_whatever_their_sides(size: tuple[int, int], frame: tuple[int, int]) -> None:
     """Letterbox, pillarbox and bars all round go, to within the blur of a JPEG; the picture between them stays."""
-    left, top, right, bottom = crop.content(framed(size, frame))
+    left, top, right, bottom = bars.content(framed(size, frame))
     assert abs((right - left) - size[0]) <= 4
     assert abs((bottom - top) - size[1]) <= 4
 
@@ -153,7 +153,7 @@ def test_what_is_dark_without_being_a_bar_stays() -> None:
     one_side = scene((1280, 720))
     one_side.paste((0, 0, 0), (0, 0, 200, 720))
     for kept in (lone, vignette, one_side, Image.new("RGB", (1280, 720)), scene((1280, 720))):
-        assert crop.content(kept) == (0, 0, 1280, 720)
+        assert bars.content(kept) == (0, 0, 1280, 720)
 
 
 # --- what the command line says -----------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import thumbforge
 
 PACKAGE = Path(thumbforge.__file__).parent
 ORDER = (
-    ("ids", "errors", "faults", "models", "redact", "log", "settings"),
+    ("ids", "errors", "faults", "models", "redact", "log", "settings", "bars"),
     ("specs", "sources", "providers", "imaging", "store"),
     ("runs", "testing"),
     ("build",),

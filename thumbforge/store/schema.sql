@@ -138,6 +138,7 @@ CREATE UNIQUE INDEX one_open_attempt ON attempt (iteration_id) WHERE closed_at I
 CREATE UNIQUE INDEX one_call_per_art ON attempt (art_key) WHERE closed_at IS NULL;
 CREATE INDEX attempt_by_executor ON attempt (executor_run_id) WHERE closed_at IS NULL;
 CREATE INDEX art_by_key ON attempt (art_key) WHERE art_sha256 IS NOT NULL;
+CREATE INDEX cut_short_by_key ON attempt (art_key) WHERE outcome IN ('lost', 'interrupted');
 
 -- A finished picture, once per final key; nothing rewrites it.
 CREATE TABLE final (

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from PIL import Image, ImageCms, ImageFilter, ImageOps
 
+from thumbforge import bars
 from thumbforge.errors import ProviderBadRequest
 from thumbforge.providers.base import Reference
-from thumbforge.providers.looks.bars import without_bars
 from thumbforge.providers.looks.layers import Size
 from thumbforge.providers.looks.variation import Variation
 
@@ -85,7 +85,7 @@ def _decoded(sha256: str, path: Path, size: Size) -> Image.Image:
             if picture.width * picture.height > MAX_PIXELS:
                 raise ProviderBadRequest(f"hero {path.name} has more than {MAX_PIXELS // 1_000_000} megapixels")
             picture.draft("RGB", (size[0] * 3 // 2, size[1] * 3 // 2))
-            return _fitted(without_bars(_srgb(ImageOps.exif_transpose(picture))), size)
+            return _fitted(_without_bars(_srgb(ImageOps.exif_transpose(picture))), size)
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError, ImageCms.PyCMSError) as error:
         raise ProviderBadRequest(f"hero {path.name} is no picture: {error}", hint=hint) from error
 
@@ -104,6 +104,11 @@ def _srgb(picture: Image.Image) -> Image.Image:
     clear = picture.convert("RGBA")
     ground = Image.new("RGBA", clear.size, "#808080")
     return Image.alpha_composite(ground, clear).convert("RGB")
+
+
+def _without_bars(rgb: Image.Image) -> Image.Image:
+    box = bars.content(rgb)
+    return rgb if box == (0, 0, *rgb.size) else rgb.crop(box)
 
 
 def _fitted(rgb: Image.Image, size: Size) -> Image.Image:
