@@ -75,10 +75,12 @@ def _plan_in_child(items: int) -> float:
 
 def _plan_seconds(root: Path, small: Path) -> float:
     """A small plan first: what it imports is start-up, which is measured by itself."""
+    from thumbforge.build.session import collect_rarely
     from thumbforge.runs.decide import plan_series
     from thumbforge.runs.project import Project
     from thumbforge.runs.series import SeriesRequest, resolve
 
+    collect_rarely()  # as every command does
     for at in (small, root):
         project = Project(at)
         series = resolve(project.place(None), SeriesRequest(series="bench"))

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.project import Project, finish, make_project, wait_until
-from thumbforge.runs import executor
-from thumbforge.runs.executor import Placement
+from thumbforge.runs import executor, pool
+from thumbforge.runs.executor import InThreads, Placement
 
 
 @pytest.fixture
@@ -110,3 +110,13 @@ def test_processes_are_started_where_there_is_much_to_draw(monkeypatch: pytest.M
     assert Placement(scheduler="tcp://127.0.0.1:8786").processes_for(10_000) == 0
     monkeypatch.setattr(executor, "usable_cores", lambda: 1)
     assert Placement().processes_for(10_000) == 0
+
+
+def test_where_no_process_can_be_started_threads_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some containers have no semaphores, some no room for a process: the batch is made all the same."""
+
+    def refuse(count: int) -> None:
+        raise OSError("Function not implemented")
+
+    monkeypatch.setattr(pool, "InProcesses", refuse)
+    assert isinstance(Placement(processes=2).executor(100), InThreads)

@@ -156,15 +156,17 @@ def worst(codes: Iterable[Exit]) -> Exit | None:
 
 
 def start(session: Session) -> Session:
-    """Make `session` the one that backend, reporter and tasks of this process ask.
-
-    From here on the cyclic collector looks more rarely: a plan of thousands of items is all live, and looking through
-    it again and again was a quarter of a run with nothing to do.
-    """
+    """Make `session` the one that backend, reporter and tasks of this process ask."""
     global _current
-    gc.set_threshold(100_000, 20, 50)
+    collect_rarely()
     _current = session
     return session
+
+
+def collect_rarely() -> None:
+    """From here on the cyclic collector looks more rarely: a plan of thousands of items is all live, and looking
+    through it again and again was a quarter of a run with nothing to do."""
+    gc.set_threshold(100_000, 20, 50)
 
 
 def current() -> Session | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from thumbforge import models
+from thumbforge import log, models
 from thumbforge.errors import UsageError
 from thumbforge.imaging.finalise import Drawing, finalise
 from thumbforge.imaging.rules import Report
@@ -126,11 +126,17 @@ class Placement:
         if self.scheduler:
             return _cluster(self.scheduler)
         processes = self.processes_for(pictures)
-        if not processes:
-            return InThreads()
-        from thumbforge.runs.pool import InProcesses
+        return _processes(processes) if processes else InThreads()
 
-        return InProcesses(processes)
+
+def _processes(count: int) -> Executor:
+    from thumbforge.runs.pool import InProcesses
+
+    try:
+        return InProcesses(count)
+    except (OSError, NotImplementedError) as error:  # no semaphores, no more processes: some containers have neither
+        log.warning("no processes can be started, so threads draw", error=str(error))
+        return InThreads()
 
 
 def _cluster(scheduler: str) -> Executor:

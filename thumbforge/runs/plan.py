@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 from thumbforge.errors import LimitReached, ReplayDivergence, UsageError
@@ -131,55 +132,62 @@ def _decide(wanted: Wanted, snapshot: Snapshot, limits: Limits) -> Row:
         )
     take = take_of(wanted, known)
     art_key = wanted.art_key(take)
-    base = Row(
+    art = snapshot.art.get(art_key)
+    row = partial(
+        Row,
         wanted,
-        "create",
-        "new",
         take=take,
         last_take=known.last_take if known else 0,
         iteration_id=known.id if known else None,
-        art=snapshot.art.get(art_key),
+        art=art,
         lost_art=snapshot.lost_art.get(art_key),
     )
-    if base.art:
-        return _decide_finish(base, base.art, known, snapshot)
-    return _decide_call(replace(base, changes=_changes(wanted, take, None, snapshot)), known, snapshot, limits)
+    if art:
+        return _decide_finish(row, wanted, take, art, known, snapshot)
+    changes = _changes(wanted, take, None, snapshot)
+    return _decide_call(partial(row, changes=changes), changes, art_key in snapshot.lost_art, known, snapshot, limits)
 
 
-def _decide_finish(base: Row, art: Art, known: KnownIteration | None, snapshot: Snapshot) -> Row:
+def _decide_finish(
+    row: Callable[..., Row], wanted: Wanted, take: int, art: Art, known: KnownIteration | None, snapshot: Snapshot
+) -> Row:
     """The art is there: no call is needed, at most a drawing."""
-    wanted = base.wanted
     final = snapshot.finals.get(wanted.final_key(art.picture.sha256))
     if final and not final.compliant and known and known.status == "failed":
-        reason = known.error_text or "breaks a rule"
-        return replace(base, action="skip", status="failed", reason=reason, final=final, is_stuck=True)
+        return row("skip", known.error_text or "breaks a rule", status="failed", final=final, is_stuck=True)
     if not (final and final.compliant and known and known.status == "completed"):
-        changes = _changes(wanted, base.take, art.picture.sha256, snapshot)
+        changes = _changes(wanted, take, art.picture.sha256, snapshot)
         why = _why(changes, "the art is there, the picture is not")
-        return replace(base, action="refinish", changes=changes, reason=why, final=final)
+        return row("refinish", why, changes=changes, final=final)
     restore = tuple(_missing(wanted, final, snapshot))
     reason = f"{' and '.join(restore)} restored" if restore else "up to date"
-    return replace(base, action="skip", status="completed", reason=reason, final=final, restore=restore)
+    return row("skip", reason, status="completed", final=final, restore=restore)
 
 
-def _decide_call(base: Row, known: KnownIteration | None, snapshot: Snapshot, limits: Limits) -> Row:
+def _decide_call(
+    row: Callable[..., Row],
+    changes: Sequence[Change],
+    is_lost: bool,
+    known: KnownIteration | None,
+    snapshot: Snapshot,
+    limits: Limits,
+) -> Row:
     """No art: a provider has to be called, unless the item is being made or has been given up."""
-    why = "its art is gone from the store" if base.lost_art else _why(base.changes, "new")
+    why = "its art is gone from the store" if is_lost else _why(changes, "new")
     if known is None:
-        return replace(base, reason=why)
+        return row("create", why)
     if known.executor_run_id and _is_alive(known, snapshot.now, limits):
-        return replace(base, action="skip", reason="running in another run", busy_in=known.executor_run_id)
+        return row("skip", "running in another run", busy_in=known.executor_run_id)
     if known.lost + bool(known.executor_run_id) >= limits.max_lost:
-        reason = f"the process died {limits.max_lost} times in this item"
-        return replace(base, action="skip", status="failed", reason=reason)
+        return row("skip", f"the process died {limits.max_lost} times in this item", status="failed")
     if known.executor_run_id:
-        return replace(base, action="retry", reason="the process that made it died")
+        return row("retry", "the process that made it died")
     if known.status == "failed" and known.tries >= limits.max_retries:
         reason = f"tries used up ({known.tries} of max_retries={limits.max_retries}): {known.error_text}"
-        return replace(base, action="skip", status="failed", reason=reason, is_stuck=True)
+        return row("skip", reason, status="failed", is_stuck=True)
     if known.status == "failed":
-        return replace(base, action="retry", status="failed", reason=f"failed: {known.error_text}")
-    return replace(base, reason="planned in an earlier run, not made yet" if known.status == "pending" else why)
+        return row("retry", f"failed: {known.error_text}", status="failed")
+    return row("create", "planned in an earlier run, not made yet" if known.status == "pending" else why)
 
 
 def _is_alive(known: KnownIteration, now: float, limits: Limits) -> bool:

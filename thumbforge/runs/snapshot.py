@@ -134,10 +134,9 @@ def _names(directory: Path) -> Iterable[str]:
 def _iterations(database: Database, keys: Sequence[str], now: float) -> dict[str, KnownIteration]:
     rows = database.rows(
         """
-        SELECT iteration.*, used.take,
-               coalesce(tried.last_take, used.take, 0) AS last_take,
-               coalesce(tried.tries, 0) AS tries, coalesce(tried.lost, 0) AS lost,
-               open.executor_run_id, run.lease_owner, run.lease_expires_at, run.lease_epoch
+        SELECT idempotency_key, key_parts_json, iteration.id, iteration.run_id, iteration.status, iteration.error_text,
+               used.take, coalesce(tried.last_take, used.take, 0), coalesce(tried.tries, 0), coalesce(tried.lost, 0),
+               iteration.started_at, open.executor_run_id, run.lease_owner, run.lease_expires_at, run.lease_epoch
         FROM iteration
         LEFT JOIN attempt AS used ON used.id = iteration.attempt_id
         LEFT JOIN attempt AS open ON open.iteration_id = iteration.id AND open.closed_at IS NULL
@@ -155,23 +154,15 @@ def _iterations(database: Database, keys: Sequence[str], now: float) -> dict[str
         (json.dumps(keys),),
     )
     return {
-        row["idempotency_key"]: KnownIteration(
-            id=row["id"],
-            run_id=row["run_id"],
-            status=row["status"],
-            error_text=row["error_text"],
-            key_parts=json.loads(row["key_parts_json"]),
-            take=row["take"],
-            last_take=row["last_take"],
-            tries=row["tries"],
-            lost=row["lost"],
-            started_at=row["started_at"],
-            executor_run_id=row["executor_run_id"],
-            executor_is_live=is_live(row["lease_owner"], row["lease_expires_at"], now),
-            executor_had_lease=bool(row["lease_epoch"]),
+        key: KnownIteration(
+            own, run_id, status, error_text, json.loads(parts), take, last_take, tries, lost, started_at, executor,
+            executor_is_live=is_live(owner, expires_at, now), executor_had_lease=bool(epoch),
         )
-        for row in rows
-    }
+        for (
+            key, parts, own, run_id, status, error_text, take, last_take, tries, lost, started_at, executor, owner,
+            expires_at, epoch,
+        ) in rows
+    }  # fmt: skip
 
 
 def _art(database: Database, store: AssetStore, keys: Sequence[str]) -> tuple[dict[str, Art], dict[str, str]]:
