@@ -309,7 +309,11 @@ def spoil(path: Path, how: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "how", ["deleted", "truncated", "garbage", "empty", "a directory", "of other tasks", "of other content"]
+    "how",
+    [
+        *(pytest.param(how, marks=pytest.mark.soak) for how in ("deleted", "truncated", "garbage", "empty")),
+        *("a directory", "of other tasks", "of other content"),
+    ],
 )
 def test_doits_database_in_any_state(project: Project, how: str) -> None:
     """It is a cache: whatever became of it, everything is still up to date, and no call is made."""
@@ -335,7 +339,14 @@ def test_a_stale_database_of_doit(project: Project) -> None:
 # The clock
 
 
-@pytest.mark.parametrize("shift", [-86_400, 86_400, 315_360_000], ids=["a day back", "a day on", "ten years on"])
+@pytest.mark.parametrize(
+    "shift",
+    [
+        pytest.param(-86_400, id="a day back"),
+        pytest.param(86_400, id="a day on", marks=pytest.mark.soak),
+        pytest.param(315_360_000, id="ten years on", marks=pytest.mark.soak),
+    ],
+)
 def test_a_clock_that_jumped_between_two_runs(grown: Project, shift: int) -> None:
     """A run that was killed is taken up by one that believes in another time: no lease holds it off, nothing is paid
     twice, and times are not what decides."""

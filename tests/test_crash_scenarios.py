@@ -251,7 +251,9 @@ def heroes(fresh: Site) -> Site:
     return site
 
 
-@pytest.mark.parametrize("point", HERO_POINTS)
+@pytest.mark.parametrize(
+    "point", [*HERO_POINTS[::2], *(pytest.param(point, marks=pytest.mark.soak) for point in HERO_POINTS[1::2])]
+)
 def test_a_hero_run_that_is_killed_goes_on(tmp_path: Path, fresh: Site, heroes: Site, point: str) -> None:
     """Candidates are made on the same line as a batch's items: `runs resume`, or the same command where no run had
     begun, makes the same two pictures and calls for nothing twice but in the window."""

@@ -17,8 +17,8 @@ from thumbforge.runs.executor import InThreads, Placement
 
 @pytest.fixture
 def local(tmp_path: Path) -> Project:
-    """Twelve items, painted from the hero in two processes."""
-    project = make_project(tmp_path / "project", 12, THUMBFORGE_BATCH__PROCESSES="2")
+    """Eight items, painted from the hero in two processes."""
+    project = make_project(tmp_path / "project", 8, THUMBFORGE_BATCH__PROCESSES="2")
     project.profile("drawn", provider="local")
     project.series("show", provider="drawn")
     return project
@@ -53,11 +53,11 @@ def test_processes_draw_what_threads_draw(local: Project) -> None:
     told = local.batch("-n", "3")
     assert told.code == 0, told.err
     made = {name: (local.root / "out/show" / name).read_bytes() for name in local.out()}
-    other = make_project(local.root.with_name("other"), 12, THUMBFORGE_BATCH__PROCESSES="0")
+    other = make_project(local.root.with_name("other"), 8, THUMBFORGE_BATCH__PROCESSES="0")
     other.profile("drawn", provider="local")
     other.series("show", provider="drawn")
     assert other.batch("-n", "3").code == 0
-    assert len(made) == 12
+    assert len(made) == 8
     assert {name: (other.root / "out/show" / name).read_bytes() for name in other.out()} == made
     keys = [sorted(path.name for path in (each.home / "keys").iterdir()) for each in (local, other)]
     assert keys[0] == keys[1]
@@ -71,7 +71,7 @@ def test_a_drawing_process_that_is_killed_costs_no_picture(local: Project) -> No
     told = finish(batch)
     assert told.code == 0, told.err
     assert told.err.count("a process that draws was killed") == 1
-    assert len(local.out()) == 12
+    assert len(local.out()) == 8
     assert local.run("audit").code == 0
 
 
@@ -83,7 +83,7 @@ def test_drawing_processes_end_with_a_batch_that_is_killed(local: Project) -> No
     batch.communicate()
     wait_until(lambda: not any(map(exists, pids)))
     assert local.batch().code == 0
-    assert len(local.out()) == 12
+    assert len(local.out()) == 8
 
 
 def test_ctrl_c_in_the_terminal_ends_them_without_a_word(local: Project) -> None:

@@ -133,7 +133,13 @@ def recorded_ceiling(project: Project) -> Any:
     return project.shown("runs", "show", run_of(project))["run"]["params"]["max_cost"]
 
 
-@pytest.mark.parametrize("words", [("runs", "resume"), ("batch", "--resume")], ids=" ".join)
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(("runs", "resume"), id="runs resume", marks=pytest.mark.soak),
+        pytest.param(("batch", "--resume"), id="batch --resume"),
+    ],
+)
 def test_a_ceiling_holds_over_a_resume(tmp_path: Path, words: tuple[str, ...]) -> None:
     """One of six items is called again and again, so the money for six is gone before all are made: paused, exit 6.
     What the run spent counts when it is resumed: refused (2) under the same ceiling, and each time the hint is the

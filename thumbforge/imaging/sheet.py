@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import zlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -94,7 +95,8 @@ def write_contact(sheet: Sheet, target: Path) -> None:
     from thumbforge.imaging.contact import contact_sheet
 
     part = _beside(target)
-    contact_sheet(sheet).save(part, "PNG", compress_level=1)
+    # Runs only (Z_RLE): of photographs that makes smaller files than the usual search, and makes them sooner.
+    contact_sheet(sheet).save(part, "PNG", compress_level=1, compress_type=zlib.Z_RLE)
     part.replace(target)
 
 
