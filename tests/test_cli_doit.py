@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
+import pytest
+
 from tests.project import ALL_MARKED, Project, video
 
 ONE = f"thumb:show:{video(1)}"
@@ -150,3 +156,16 @@ def test_a_mistake_in_a_spec_reaches_the_user_without_a_traceback(project: Proje
         assert told.code != 0
         assert "specs/playlists/show.yaml:" in told.out + told.err
         assert "Traceback" not in told.out + told.err
+
+
+@pytest.mark.parametrize("words", [("list", "--all"), ("info", "thumb:show:video-00001"), ("help",)], ids=" ".join)
+def test_a_reader_that_has_gone_is_no_error(project: Project, words: tuple[str, ...]) -> None:
+    """`thumbforge list | head`: no traceback, whatever of it was read."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as closed:
+        told = subprocess.run(
+            [sys.executable, "-m", "thumbforge.build.main", *words], cwd=project.root, env=project.environment(),
+            stdout=closed, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert told.stderr == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,8 @@ from thumbforge import __version__
 
 # doit's own commands end with its codes (1 failed, 2 error, 3 before start); under `thumbforge` they end with ours.
 _NATIVE = {0: 0, 1: 1, 2: 1, 3: 2}
+# doit's commands that only look; where their reader has gone (`thumbforge list | head`) they end as other tools do.
+_LOOKS = frozenset({"list", "info", "help", "dumpdb"})
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -54,6 +57,8 @@ def _run(arguments: list[str]) -> int:
     ThumbforgeMain.DOIT_CMDS = tuple(CheckedInfo if cls is Info else cls for cls in DoitMain.DOIT_CMDS)
     main = ThumbforgeMain(task_loader=loader)
     command = next((word for word in arguments if word in main.get_cmds()), "run")
+    if command in _LOOKS and hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         code = int(main.run(arguments) or 0)
     except SystemExit as ended:  # our reporter's way to an exit code of its own
