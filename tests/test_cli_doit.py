@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -169,3 +170,13 @@ def test_a_reader_that_has_gone_is_no_error(project: Project, words: tuple[str, 
             stdout=closed, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
     assert told.stderr == ""
+
+
+def test_a_directory_that_is_gone_is_told_in_two_lines(tmp_path: Path) -> None:
+    """Removed in another terminal, say."""
+    code = "import os, sys; os.rmdir(os.getcwd()); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    (tmp_path / "gone").mkdir()
+    words = [sys.executable, "-c", code, "-m", "thumbforge.build.main", "batch", "series=show"]
+    told = subprocess.run(words, cwd=tmp_path / "gone", capture_output=True, text=True, check=False)
+    assert (told.returncode, told.stdout) == (3, "")
+    assert told.stderr == "not_found: the directory you are in is gone\nhint: cd into the project\n"

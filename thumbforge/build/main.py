@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from thumbforge import __version__
+from thumbforge.errors import Exit
 
 # doit's own commands end with its codes (1 failed, 2 error, 3 before start); under `thumbforge` they end with ours.
 _NATIVE = {0: 0, 1: 1, 2: 1, 3: 2}
@@ -23,6 +24,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments[:1] == ["--version"]:
         sys.stdout.write(f"thumbforge {__version__}\n")
         return 0
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        sys.stderr.write("not_found: the directory you are in is gone\nhint: cd into the project\n")
+        return int(Exit.NOT_FOUND)
     return _run(arguments)
 
 
