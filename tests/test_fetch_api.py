@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -258,6 +259,7 @@ def test_ctrl_c_stops_a_fetch_at_once(site: Site, api: DataApi) -> None:
     api.plan("playlistItems", "slow")
     process = site.start("fetch", LINK)
     wait_for(lambda: api.calls("playlistItems"))
+    time.sleep(0.3)  # until it has begun to wait for the answer: on the way there an import may swallow an interrupt
     process.send_signal(signal.SIGINT)
     told = finish(process)
     assert told.code == 130
