@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -422,3 +425,26 @@ def test_a_batch_with_nothing_to_do_opens_no_picture(project: Project) -> None:
     assert told.out.startswith("Nothing to do")
     assert "PIL" not in told.err
     assert "thumbforge.runs.plan" in told.err
+
+
+def test_of_many_items_only_those_that_were_not_up_to_date_are_listed(project: Project) -> None:
+    """One line among thousands is not looked for; how many are left out is told, and --json has them all."""
+    assert project.batch().code == 0
+    project.playlist([item(1), item(2, text="Other words"), item(3)])
+    code = (
+        "import sys; from thumbforge.build import main, view; view.MANY = 2;"
+        " sys.exit(main.main(['batch', 'series=show', *sys.argv[1:]]))"
+    )
+
+    def told(*words: str) -> str:
+        return subprocess.run(
+            [sys.executable, "-c", code, *words], cwd=project.root, env=project.environment(), check=True,
+            capture_output=True, text=True,
+        ).stdout  # fmt: skip
+
+    lines = told().splitlines()
+    table = lines[lines.index(next(line for line in lines if line.startswith("part"))) + 1 :]
+    assert [line.split()[0] for line in table[:1]] == ["2"]
+    assert table[1] == "2 were up to date and are not listed; --json has them all."
+    project.playlist([item(1, text="Words"), item(2, text="Other words"), item(3)])
+    assert [entry["part"] for entry in json.loads(told("--json"))["items"]] == [1, 2, 3]

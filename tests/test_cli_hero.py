@@ -89,6 +89,7 @@ def test_an_interrupted_hero_run_is_resumed(project: Project) -> None:
     process.send_signal(signal.SIGINT)
     assert finish(process).code == 130
     [run] = project.shown("runs", "list", "--status=paused")["runs"]
+    assert project.run("runs", "resume", run["id"], "executor=cloud").code == 2  # where it is made is not overheard
     assert project.run("runs", "resume", run["id"]).code == 0
     assert len({e["key"] for e in project.events() if e["event"] == "start"}) == 4
     assert project.shown("runs", "show", run["id"])["run"]["status"] == "completed"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.project import Project, item, make_project
+from tests.project import Project, finish, item, make_project, wait_until
 from thumbforge.imaging import sheet
 from thumbforge.runs.decide import plan_series
 from thumbforge.runs.project import Project as Place
@@ -105,3 +105,17 @@ def test_pages_of_a_series_that_shrank_are_removed(paged: Project, monkeypatch: 
     (paged.root / "out/show/sheet-9.html").write_text("mine")
     monkeypatch.setattr(sheet, "PER_PAGE", 500)
     assert sorted(keep(paged)) == ["sheet-9.html", "sheet.html", "sheet.png"]
+
+
+def test_the_sheet_shows_what_another_batch_made_meanwhile(tmp_path: Path) -> None:
+    """Two terminals, each at its own part: whoever ends last leaves a sheet of both."""
+    shared = make_project(tmp_path / "shared", 3)
+    shared.profile("slow", params={"delay_ms": 1000})
+    shared.series(provider="slow")
+    first = shared.start("batch", "series=show", "only=1-2", "-n", "1")
+    wait_until(lambda: shared.calls == 1)
+    assert shared.batch("only=3").code == 0
+    assert first.poll() is None
+    assert finish(first).code == 0
+    assert set(re.findall(r'src="([^"]*)"', page(shared))) == set(shared.out())
+    assert "pending" not in page(shared)

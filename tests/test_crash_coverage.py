@@ -36,7 +36,7 @@ NOT_DURABLE = {
     ("assets.py", "fsync_directory", "fsync"): "a directory made on the way to a scratch file; nothing is in it yet",
     ("sheet.py", "keep_sheet", "write_text"): "a page to look at, made anew with the next batch",
     ("cluster.py", "finalise", "write_bytes"): "a scratch file, as a drawing of this process writes one",
-    ("cluster.py", "generate", "write_bytes"): "what a program has printed on a worker, kept for a look",
+    ("cluster.py", "_answer", "write_bytes"): "what a program has printed on a worker, kept for a look",
     ("make.py", "_draw", "unlink"): "our own temporary file; repair takes what a crash leaves",
     (
         "export.py",

@@ -26,13 +26,13 @@ from thumbforge.errors import ProviderError, ProviderSetup, ProviderTransient, U
 from thumbforge.imaging import userfiles
 from thumbforge.imaging.brand import Identity
 from thumbforge.imaging.finalise import Drawing
-from thumbforge.providers.base import Call, Cancel, Reference, Request
+from thumbforge.providers.base import Answer, Call, Cancel, Reference, Request
 from thumbforge.providers.fake import FakeProvider
 from thumbforge.providers.retry import generate_with_retries, tally_of
 from thumbforge.runs import cluster as on_cluster
 from thumbforge.runs import remote
 from thumbforge.runs.cluster import OnCluster
-from thumbforge.runs.executor import Placement
+from thumbforge.runs.executor import Painter, Placement
 from thumbforge.settings import load as load_settings
 
 ROOT = Path(__file__).parents[1]
@@ -351,13 +351,12 @@ def test_a_call_is_made_with_its_permit_only(cluster: Cluster, tmp_path: Path) -
 def test_a_lost_paid_call_is_made_once_more_at_most(tmp_path: Path) -> None:
     """Whatever the worker was doing, it may have been billed: two calls, both counted so."""
 
-    class Losing:
-        def paint(self, *_: Any) -> remote.Painted:
-            return remote.Painted(error=remote.lost())
+    def lose(*_: Any) -> Answer:
+        raise remote.lost()
 
     provider = FakeProvider({})
     provider.capabilities = dataclasses.replace(provider.capabilities, paid=True)
-    painter = on_cluster._Painter(Losing(), FAKE, provider)  # type: ignore[arg-type]
+    painter = Painter(provider, lose)
     with pytest.raises(ProviderTransient, match="died") as caught:
         generate_with_retries(painter, REQUEST, a_call(tmp_path), base_s=0, on_try=lambda _: None)
     tally = tally_of(caught.value)

@@ -259,7 +259,7 @@ def test_ctrl_c_stops_a_fetch_at_once(site: Site, api: DataApi) -> None:
     api.plan("playlistItems", "slow")
     process = site.start("fetch", LINK)
     wait_for(lambda: api.calls("playlistItems"))
-    time.sleep(0.3)  # until it has begun to wait for the answer: on the way there an import may swallow an interrupt
+    time.sleep(0.3)  # by now it waits for the answer, and that is what is interrupted
     process.send_signal(signal.SIGINT)
     told = finish(process)
     assert told.code == 130

@@ -277,6 +277,38 @@ def test_two_processes_may_state_the_same_list(
     assert {row["status"] for row in rows(ledger, "SELECT status FROM run")} == {"completed"}
 
 
+def test_a_list_that_another_process_stated_meanwhile_is_not_taken_for_the_last(
+    ledger: Ledger, other: Ledger, store: AssetStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What did not change since the last list that we saw may have been changed by one that we did not: the newest
+    list is what holds, all of it."""
+    ingest(ledger, store, listed("One", "Two"))
+    meanwhile(monkeypatch, ledger, "open_run", lambda: ingest(other, store, listed("Ones", "Two")))
+    ingest(ledger, store, listed("One", "Twos"))
+    found = open_facts(ledger)
+    assert (found["O", 1, "title"], found["T", 1, "title"]) == ("One", "Twos")
+
+
+def test_what_the_last_list_stated_is_not_stated_again(
+    ledger: Ledger, store: AssetStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One changed title among thousands is one transaction; where the last list's file is gone, all are."""
+    monkeypatch.setattr(ingest_module, "CHUNK", 2)
+    letters = "ABCDEFGH"
+    ingest(ledger, store, listed(*(f"{letter} title" for letter in letters)))
+    stated: list[int] = []
+    real = ingest_module._state
+    monkeypatch.setattr(ingest_module, "_state", lambda *args: (stated.append(len(args[2])), real(*args)))
+    ingest(ledger, store, listed(*(f"{letter} title" for letter in letters[:-1]), "H other"))
+    assert stated == [1]
+    [checkpoint] = rows(ledger, "SELECT checkpoint_json FROM run ORDER BY rowid DESC LIMIT 1")
+    store.path(json.loads(checkpoint["checkpoint_json"])["snapshot"], ".json").unlink()
+    stated.clear()
+    ingest(ledger, store, listed(*(f"{letter} title" for letter in letters)))
+    assert stated == [2, 2, 2, 2]
+    assert open_facts(ledger)["H", 1, "title"] == "H title"
+
+
 def test_two_processes_may_go_on_with_the_same_list(
     ledger: Ledger, other: Ledger, store: AssetStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

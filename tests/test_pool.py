@@ -6,7 +6,11 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -120,3 +124,27 @@ def test_where_no_process_can_be_started_threads_draw(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(pool, "InProcesses", refuse)
     assert isinstance(Placement(processes=2).executor(100), InThreads)
+
+
+def test_threads_open_as_many_pictures_as_there_are_cores(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Sixty-four answers may come in the same second; each open picture takes 20 MB."""
+    monkeypatch.setattr(executor, "usable_cores", lambda: 2)
+    opened, most, lock = [0], [0], threading.Lock()
+
+    def draw(*_: object) -> None:
+        with lock:
+            opened[0] += 1
+            most[0] = max(most[0], opened[0])
+        time.sleep(0.02)
+        with lock:
+            opened[0] -= 1
+
+    monkeypatch.setattr(executor, "finalise", draw)
+    monkeypatch.setattr(executor, "inspect", draw)
+    here = InThreads()
+    nothing: Any = None
+    with ThreadPoolExecutor(16) as many:
+        drawn = [many.submit(here.finalise, tmp_path, nothing, nothing, nothing, tmp_path) for _ in range(16)]
+        seen = [many.submit(here.inspect, b"", 1280, 720) for _ in range(16)]
+    assert all(future.exception() is None for future in (*drawn, *seen))
+    assert most == [2]

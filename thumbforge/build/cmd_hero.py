@@ -194,12 +194,14 @@ def make(project: Project, planned: PlannedSeries, arguments: Arguments, resumpt
             run_id = run_of(database, planned)
         if run_id:
             return tell(project, run_id, Exit.DONE, arguments, "Nothing to do: these candidates are made.")
+    placement = Placement.of(project.settings, arguments.pairs.get("executor"), arguments.pairs.get("scheduler"))
     cancel = Cancel()
     at_once = arguments.options["concurrency"] or project.settings.integer("batch.concurrency")
     progress = Progress(len(planned.rows))
     with interruptible(cancel):
-        batch = Batch(project, planned, planned.rows, cancel=cancel, at_once=at_once, resumption=resumption)
-        placement = Placement.of(project.settings)
+        batch = Batch(
+            project, planned, planned.rows, cancel=cancel, at_once=at_once, resumption=resumption, placement=placement
+        )
         result = make_heroes(batch, threads_for(planned, planned.rows, at_once, placement))
     progress.close()
     if result.run_id is None:

@@ -7,6 +7,7 @@ import importlib
 from dataclasses import replace
 from decimal import Decimal
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from thumbforge.errors import ThumbforgeError, UsageError
@@ -61,6 +62,16 @@ def load_provider(profile: Profile) -> Provider:
         return _priced(provider, profile)
     except AttributeError as error:
         raise _broken(point, "its capabilities cannot be set") from error
+
+
+def kept_provider(profile: Profile) -> Provider:
+    """The same provider for the same profile, for a process that is sent one call after another."""
+    return _kept(profile.model_dump_json())
+
+
+@lru_cache(maxsize=8)
+def _kept(profile_json: str) -> Provider:
+    return load_provider(Profile.model_validate_json(profile_json))
 
 
 def _priced(provider: Provider, profile: Profile) -> Provider:

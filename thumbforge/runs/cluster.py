@@ -29,7 +29,7 @@ from thumbforge.imaging.rules import Report
 from thumbforge.providers.base import Answer, Call, Cancel, Provider, Request
 from thumbforge.providers.registry import load_provider
 from thumbforge.runs import remote
-from thumbforge.runs.executor import InThreads
+from thumbforge.runs.executor import InThreads, Painter
 
 if TYPE_CHECKING:
     from thumbforge.imaging.picture import PictureInfo
@@ -75,7 +75,7 @@ class OnCluster:
             raise
 
     def painter(self, profile: models.Profile) -> Provider:
-        return _Painter(self, profile, load_provider(profile))
+        return Painter(load_provider(profile), lambda request, call: self._answer(profile, request, call))
 
     def paint(self, profile: models.Profile, request: Request, call: Call) -> remote.Painted:
         """Have the call made; the same errors as a provider's `generate`."""
@@ -92,6 +92,17 @@ class OnCluster:
         except Gone as gone:
             raise gone.error from gone
         return painted
+
+    def _answer(self, profile: models.Profile, request: Request, call: Call) -> Answer:
+        painted = self.paint(profile, request, call)
+        for name, text in painted.said.items():
+            (call.scratch / Path(name).name).write_bytes(text)
+        if painted.error:
+            if painted.worker:
+                log.info("a call failed on a worker", worker=painted.worker, error=painted.error.code)
+            raise painted.error
+        assert painted.answer is not None
+        return painted.answer
 
     def inspect(self, data: bytes, width: int, height: int) -> tuple[PictureInfo, tuple[str, ...]]:
         return self._here.inspect(data, width, height)  # the bytes are here, to be staged before anything else
@@ -215,26 +226,6 @@ class OnCluster:
             f"the Dask cluster at {self._address} is gone", hint="start it again, then go on with the run"
         )
         return _unclear(error) if unclear else error
-
-
-class _Painter:
-    """A provider whose calls are made on the cluster's workers."""
-
-    def __init__(self, cluster: OnCluster, profile: models.Profile, provider: Provider) -> None:
-        self.key, self.capabilities = provider.key, provider.capabilities
-        self._cluster, self._profile = cluster, profile
-
-    def generate(self, request: Request, call: Call) -> Answer:
-        call.cancel.check()
-        painted = self._cluster.paint(self._profile, request, call)
-        for name, text in painted.said.items():
-            (call.scratch / Path(name).name).write_bytes(text)
-        if painted.error:
-            if painted.worker:
-                log.info("a call failed on a worker", worker=painted.worker, error=painted.error.code)
-            raise painted.error
-        assert painted.answer is not None
-        return painted.answer
 
 
 def _sent(request: Request) -> Request:

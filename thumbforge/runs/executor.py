@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -17,7 +18,7 @@ from thumbforge import log, models
 from thumbforge.errors import UsageError
 from thumbforge.imaging.finalise import Drawing, finalise
 from thumbforge.imaging.rules import Report
-from thumbforge.providers.base import Provider
+from thumbforge.providers.base import Answer, Call, Provider, Request
 from thumbforge.providers.cores import usable_cores
 from thumbforge.providers.registry import load_provider
 
@@ -52,6 +53,18 @@ class Executor(Protocol):
     def close(self) -> None:
         """Give everything back; nothing is under way any more, or it is not wanted."""
         ...
+
+
+class Painter:
+    """A provider whose calls are made elsewhere, by `make`."""
+
+    def __init__(self, provider: Provider, make: Callable[[Request, Call], Answer]) -> None:
+        self.key, self.capabilities = provider.key, provider.capabilities
+        self._make = make
+
+    def generate(self, request: Request, call: Call) -> Answer:
+        call.cancel.check()
+        return self._make(request, call)
 
 
 class InThreads:

@@ -31,7 +31,10 @@ def ingest(ledger: Ledger, store: AssetStore, playlist: Playlist) -> str | None:
     name = playlist.playlist.id
     data = snapshot(playlist)
     sha256 = ids.sha256_hex(data)
-    last = next(iter(_ingests(ledger, name)), None)
+    last = ledger.database.row(
+        "SELECT * FROM run WHERE kind = 'ingest' AND playlist_id = ? ORDER BY created_at DESC, rowid DESC LIMIT 1",
+        (name,),
+    )
     before = json.loads(last["checkpoint_json"]).get("snapshot") if last else None
     if last and before == sha256:
         if last["status"] == "completed":
@@ -56,17 +59,20 @@ def ingest(ledger: Ledger, store: AssetStore, playlist: Playlist) -> str | None:
         checkpoint={"next_index": 0, "snapshot": sha256},
     )
     fence = ledger.open_run(run, ())
-    is_next = last is not None and [row["id"] for row in _ingests(ledger, name)][1:2] == [last["id"]]
-    stated = _entries_of(store, before) if last and before and is_next and last["status"] == "completed" else None
+    stated = None
+    if last and before and last["status"] == "completed" and _follows(ledger, name, fence.run_id, last["id"]):
+        stated = _entries_of(store, before)
     return _finish(ledger, fence, store, name, stated)
 
 
-def _ingests(ledger: Ledger, playlist: str) -> list[sqlite3.Row]:
-    """The last two of this playlist, newest first."""
-    return ledger.database.rows(
-        "SELECT * FROM run WHERE kind = 'ingest' AND playlist_id = ? ORDER BY created_at DESC, rowid DESC LIMIT 2",
-        (playlist,),
+def _follows(ledger: Ledger, playlist: str, run_id: str, last: str) -> bool:
+    """Whether nobody else has begun to state this playlist between the two; by the order of writing, not by clocks."""
+    since = ledger.database.rows(
+        "SELECT id FROM run WHERE kind = 'ingest' AND playlist_id = ?"
+        " AND rowid > (SELECT rowid FROM run WHERE id = ?)",
+        (playlist, last),
     )
+    return [row["id"] for row in since] == [run_id]
 
 
 def _entries_of(store: AssetStore, snapshot: str) -> list[dict[str, Any]] | None:

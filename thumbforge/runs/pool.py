@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from functools import lru_cache
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import ParamSpec, TypeVar
@@ -18,8 +17,8 @@ from thumbforge.imaging.finalise import Drawing, finalise
 from thumbforge.imaging.picture import PictureInfo
 from thumbforge.imaging.rules import Report
 from thumbforge.providers.base import Answer, Call, Cancel, Provider, Request
-from thumbforge.providers.registry import load_provider
-from thumbforge.runs.executor import inspect
+from thumbforge.providers.registry import kept_provider, load_provider
+from thumbforge.runs.executor import Painter, inspect
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -45,7 +44,14 @@ class InProcesses:
 
     def painter(self, profile: models.Profile) -> Provider:
         provider = load_provider(profile)
-        return _Painter(self, profile, provider) if provider.capabilities.stateless else provider
+        if not provider.capabilities.stateless:
+            return provider
+        return Painter(
+            provider,
+            lambda request, call: self.run(
+                _paint, profile, request, call.timeout_s, call.key, call.attempt_id, call.scratch
+            ),
+        )
 
     def inspect(self, data: bytes, width: int, height: int) -> tuple[PictureInfo, tuple[str, ...]]:
         return self.run(inspect, data, width, height)
@@ -75,30 +81,10 @@ class InProcesses:
         self._pool.shutdown(cancel_futures=True)
 
 
-class _Painter:
-    """A provider whose calls are made in the processes."""
-
-    def __init__(self, processes: InProcesses, profile: models.Profile, provider: Provider) -> None:
-        self.key, self.capabilities = provider.key, provider.capabilities
-        self._processes, self._profile = processes, profile
-
-    def generate(self, request: Request, call: Call) -> Answer:
-        call.cancel.check()
-        return self._processes.run(
-            _paint, self._profile, request, call.timeout_s, call.key, call.attempt_id, call.scratch
-        )
-
-
 def _paint(
     profile: models.Profile, request: Request, timeout_s: float, key: str, attempt_id: str, scratch: Path
 ) -> Answer:
-    call = Call(Cancel(), timeout_s, key, attempt_id, scratch)
-    return _provider(profile.model_dump_json()).generate(request, call)
-
-
-@lru_cache(maxsize=8)
-def _provider(profile_json: str) -> Provider:
-    return load_provider(models.Profile.model_validate_json(profile_json))
+    return kept_provider(profile).generate(request, Call(Cancel(), timeout_s, key, attempt_id, scratch))
 
 
 def _watch_parent() -> None:

@@ -11,7 +11,6 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,9 +22,9 @@ from thumbforge import __version__, models
 from thumbforge.errors import Interrupted, ProviderError, ProviderSetup, ProviderTransient, ThumbforgeError
 from thumbforge.imaging.finalise import FINALISER_VERSION, Drawing, finalise
 from thumbforge.imaging.rules import Report
-from thumbforge.providers.base import Answer, Call, Cancel, Provider, Request
+from thumbforge.providers.base import Answer, Call, Cancel, Request
 from thumbforge.providers.cores import usable_cores
-from thumbforge.providers.registry import load_provider
+from thumbforge.providers.registry import kept_provider
 from thumbforge.providers.retry import answer_of
 
 WATCH_S = 0.5
@@ -109,7 +108,7 @@ def paint(job: Painting) -> Painted | Lacking:
 
 def _called(profile: models.Profile, request: Request, call: Call) -> Painted:
     try:
-        answer = answer_of(_provider(profile.model_dump_json()), request, call)
+        answer = answer_of(kept_provider(profile), request, call)
     except Interrupted:
         return Painted(error=lost())  # the batch is not there to hear it, or this worker is being stopped
     except ThumbforgeError as error:
@@ -202,11 +201,6 @@ def _folder(worker: Worker) -> Path:
     folder = Path(worker.local_directory) / "thumbforge"
     folder.mkdir(mode=0o700, exist_ok=True)
     return folder
-
-
-@lru_cache(maxsize=8)
-def _provider(profile_json: str) -> Provider:
-    return load_provider(models.Profile.model_validate_json(profile_json))
 
 
 def _said(scratch: Path) -> dict[str, bytes]:
