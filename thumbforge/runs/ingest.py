@@ -68,8 +68,7 @@ def ingest(ledger: Ledger, store: AssetStore, playlist: Playlist) -> str | None:
 def _follows(ledger: Ledger, playlist: str, run_id: str, last: str) -> bool:
     """Whether nobody else has begun to state this playlist between the two; by the order of writing, not by clocks."""
     since = ledger.database.rows(
-        "SELECT id FROM run WHERE kind = 'ingest' AND playlist_id = ?"
-        " AND rowid > (SELECT rowid FROM run WHERE id = ?)",
+        "SELECT id FROM run WHERE kind = 'ingest' AND playlist_id = ? AND rowid > (SELECT rowid FROM run WHERE id = ?)",
         (playlist, last),
     )
     return [row["id"] for row in since] == [run_id]
