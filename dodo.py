@@ -1,5 +1,5 @@
 """The tasks of this project: `doit list --all -s`, `doit info thumb:…`, `doit`, `doit batch playlist=… hero=…`."""
 
-from thumbforge.build.dodo import DOIT_CONFIG, task_sheet, task_thumb
+from thumbforge.tasks.dodo import DOIT_CONFIG, task_sheet, task_thumb
 
 __all__ = ["DOIT_CONFIG", "task_sheet", "task_thumb"]

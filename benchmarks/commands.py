@@ -15,7 +15,7 @@ from benchmarks.clock import timed
 
 REPOSITORY = Path(__file__).parents[1]
 DOIT = (sys.executable, "-m", "doit")
-THUMBFORGE = (sys.executable, "-m", "thumbforge.build.main")
+THUMBFORGE = (sys.executable, "-m", "thumbforge.commands.main")
 
 # The kernel counts what a process had before its exec to its peak, so the one that starts the command has to be small.
 _LAUNCHER = """

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from thumbforge import models
 from thumbforge.imaging.finalise import Drawing
-from thumbforge.imaging.picture import PictureInfo, inspect
 from thumbforge.imaging.rules import Report
+from thumbforge.making.executor import Placement
+from thumbforge.making.threads import Executor, InThreads
+from thumbforge.pixels.picture import PictureInfo, inspect
 from thumbforge.providers.base import Answer, Call, Provider, Request
 from thumbforge.providers.registry import load_provider
-from thumbforge.runs.executor import Executor, InThreads, Placement
 
 
 @dataclass(frozen=True, slots=True)

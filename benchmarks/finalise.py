@@ -17,8 +17,9 @@ from benchmarks.clock import take_turns, timed
 from benchmarks.figure import Figure, Target, at_most, seconds
 from benchmarks.sample import scratch
 from thumbforge import models
-from thumbforge.imaging import encode, fonts
+from thumbforge.imaging import encode
 from thumbforge.imaging.finalise import Drawing, finalise
+from thumbforge.imaging.type import fonts
 from thumbforge.specs.catalog import Catalog
 
 ROUNDS = 31
@@ -148,7 +149,7 @@ def _space(face: fonts.Face) -> int | None:
 
 
 def _glyph(gid: int, size: float) -> tuple[Image.Image, int, int]:
-    from thumbforge.imaging import glyphs
+    from thumbforge.imaging.type import glyphs
 
     found = glyphs.drawn("anton", gid, size, 0)
     assert found

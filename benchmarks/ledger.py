@@ -1,6 +1,6 @@
 """(g) Items a second that the ledger makes durable, by one process and by four at once on one file.
 
-An item is the four transactions that runs/make.py cannot do without: claim, begin_call, keep_art, record_final; no
+An item is the four transactions that making/make.py cannot do without: claim, begin_call, keep_art, record_final; no
 picture is written. Beside it a bare loop of as many transactions of one row each, with the same pragmas: what SQLite
 and the disk give.
 """

@@ -71,10 +71,10 @@ MUTATIONS = (
     ),
     Mutation(f"{FENCE}: the end of a run", "store/ledger.py", CHECK, "", LEDGER),
     Mutation(f"{FENCE}: the result of a job", "store/ledger.py", CHECK, "", f"{UPKEEP} -k lost", 2),
-    Mutation(f"{FENCE}: a chunk of an ingest", "runs/ingest.py", CHECK, "", f"{INGEST} -k lost"),
+    Mutation(f"{FENCE}: a chunk of an ingest", "playlists/ingest.py", CHECK, "", f"{INGEST} -k lost"),
     Mutation(
         f"{FENCE}: the removals of an ingest",
-        "runs/ingest.py",
+        "playlists/ingest.py",
         "        fence.check(connection)\n        _close",
         "        _close",
         f"{INGEST} -k lost",
@@ -109,7 +109,7 @@ MUTATIONS = (
     ),
     Mutation(
         f"{FENCE}: repair looks again",
-        "runs/repair.py",
+        "upkeep/repair.py",
         "            return False\n",
         "            pass\n",
         f"{UPKEEP} -k again",
@@ -169,12 +169,12 @@ MUTATIONS = (
         f"{ONCE}: what is recorded must agree", "store/ledger.py", "and stored[name] != value:", "and False:", LEDGER
     ),
     Mutation(f"{ONCE}: a final", "store/work.py", ', once="final_key")', ")", LEDGER),
-    Mutation(f"{ONCE}: a video", "runs/ingest.py", ', once="youtube_id")', ")", INGEST),
-    Mutation(f"{ONCE}: an entry of a playlist", "runs/ingest.py", ', once="id")', ")", INGEST),
-    Mutation(f"{ONCE}: a hero's asset", "runs/record.py", ', once="sha256")', ")", f"{RACES} -k hero"),
+    Mutation(f"{ONCE}: a video", "playlists/ingest.py", ', once="youtube_id")', ")", INGEST),
+    Mutation(f"{ONCE}: an entry of a playlist", "playlists/ingest.py", ', once="id")', ")", INGEST),
+    Mutation(f"{ONCE}: a hero's asset", "making/record.py", ', once="sha256")', ")", f"{RACES} -k hero"),
     Mutation(
         f"{ONCE}: a hero's rows",
-        "runs/record.py",
+        "making/record.py",
         ', once="final_key" if table == "final" else "id")',
         ")",
         f"{RACES} -k hero",

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 if TYPE_CHECKING:
-    from thumbforge.runs.batch import Batch
-    from thumbforge.runs.executor import Placement
+    from thumbforge.making.batch import Batch
+    from thumbforge.making.executor import Placement
 
 DODO = """\
-from thumbforge.build.dodo import DOIT_CONFIG, task_sheet, task_thumb
+from thumbforge.tasks.dodo import DOIT_CONFIG, task_sheet, task_thumb
 
 __all__ = ["DOIT_CONFIG", "task_sheet", "task_thumb"]
 """
@@ -88,11 +88,11 @@ def finished_project(root: Path, items: int, art: bytes | None = None) -> Path:
 
 def opened(root: Path, placement: Placement) -> Batch:
     """The batch of the series, opened as `doit batch` does. Close it in the end."""
-    from thumbforge.providers.base import Cancel
-    from thumbforge.runs.batch import Batch
-    from thumbforge.runs.decide import plan_series
-    from thumbforge.runs.project import Project
-    from thumbforge.runs.series import SeriesRequest, resolve
+    from thumbforge.cancel import Cancel
+    from thumbforge.making.batch import Batch
+    from thumbforge.planning.decide import plan_series
+    from thumbforge.planning.project import Project
+    from thumbforge.planning.series import SeriesRequest, resolve
 
     found = Project(root)
     planned = plan_series(found, resolve(found.place(None), SeriesRequest(series="bench")))

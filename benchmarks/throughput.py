@@ -125,8 +125,8 @@ def _bare(kind: str, items: int, cores: int) -> float:
 
 def _drawn_per_second(root: Path, at_once: int, processes: int) -> float:
     """Of an opened batch; the first items, which load fonts and libraries, are start-up and not counted."""
-    from thumbforge.runs.batch import threads_for
-    from thumbforge.runs.executor import Placement
+    from thumbforge.making.batch import threads_for
+    from thumbforge.making.executor import Placement
 
     placement = Placement(processes)
     batch = opened(root, placement)

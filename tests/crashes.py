@@ -19,15 +19,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from thumbforge.runs.audit import audit
-from thumbforge.runs.project import Project
+from thumbforge.planning.project import Project
 from thumbforge.store.assets import AssetStore
+from thumbforge.upkeep.audit import audit
 
 # An end that reports failure after the work was done is one of these; a kill leaves no time to report.
 RAISING = ("enospc", "eio")
 
 DODO = """\
-from thumbforge.build.dodo import DOIT_CONFIG, task_sheet, task_thumb
+from thumbforge.tasks.dodo import DOIT_CONFIG, task_sheet, task_thumb
 
 __all__ = ["DOIT_CONFIG", "task_sheet", "task_thumb"]
 """

@@ -21,7 +21,7 @@ class Site(Project):
     def run(self, *words: str, tool: str = "thumbforge", cwd: Path | None = None) -> Told:
         if tool != "thumbforge":
             return super().run(*words, tool=tool, cwd=cwd)
-        from thumbforge.build.main import main
+        from thumbforge.commands.main import main
 
         out, err = io.StringIO(), io.StringIO()
         with (

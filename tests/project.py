@@ -20,7 +20,7 @@ import yaml
 from PIL import Image, ImageDraw
 
 DODO = """\
-from thumbforge.build.dodo import DOIT_CONFIG, task_sheet, task_thumb
+from thumbforge.tasks.dodo import DOIT_CONFIG, task_sheet, task_thumb
 
 __all__ = ["DOIT_CONFIG", "task_sheet", "task_thumb"]
 """
@@ -28,7 +28,7 @@ SETTINGS = "[output]\nwidth = 1280\nheight = 720\n"
 PROMPT = "A calm picture about {{ topic }}."
 MARKED = PROMPT + "{% if part_number in (3, 7) %} {{ vars.fail }}{% endif %}"
 ALL_MARKED = PROMPT + " {{ vars.fail }}"
-_TOOLS = {"doit": "doit", "thumbforge": "thumbforge.build.main"}
+_TOOLS = {"doit": "doit", "thumbforge": "thumbforge.commands.main"}
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,10 @@ ITEMS = 3
 SHIFTED = "import time; real = time.time; time.time = lambda: real() + {shift}; "
 HASTY = "import thumbforge.store.database as database; database.BUSY_S = {busy}; "
 DIES_IN_A_COPY = (
-    "import os, thumbforge.runs.export as export; real = export.write_durably; "
+    "import os, thumbforge.making.export as export; real = export.write_durably; "
     "export.write_durably = lambda *a: (real(*a), os.kill(os.getpid(), 9)); "
 )
-COMMAND = "import sys; from thumbforge.build.main import main; sys.exit(main(sys.argv[1:]))"
+COMMAND = "import sys; from thumbforge.commands.main import main; sys.exit(main(sys.argv[1:]))"
 _BOUNDING_SET_DROP, _OVERRIDES = 24, (1, 2)  # prctl(2); CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH, see capabilities(7)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from doit.dependency import JSONCodec
 
-from thumbforge.build import session
-from thumbforge.build.backend import LedgerBackend
-from thumbforge.build.checker import ContentChecker
+from thumbforge.tasks import session
+from thumbforge.tasks.backend import LedgerBackend
+from thumbforge.tasks.checker import ContentChecker
 
 RECORD = {"_values_:": {"final": "x"}, "checker:": "ContentChecker", "deps:": ["a"]}
 

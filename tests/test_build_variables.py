@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thumbforge.build import variables
-from thumbforge.build.variables import BATCH_NAMES, Pairs, collect, split, typed
 from thumbforge.errors import UsageError
+from thumbforge.tasks import variables
+from thumbforge.tasks.variables import BATCH_NAMES, Pairs, collect, split, typed
 
 NAMES = st.from_regex(r"(var\.)?[A-Za-z_][A-Za-z0-9_]{0,9}", fullmatch=True)
 

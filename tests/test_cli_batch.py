@@ -424,7 +424,7 @@ def test_a_batch_with_nothing_to_do_opens_no_picture(project: Project) -> None:
     told = project.with_environment(PYTHONPROFILEIMPORTTIME="1").batch()
     assert told.out.startswith("Nothing to do")
     assert "PIL" not in told.err
-    assert "thumbforge.runs.plan" in told.err
+    assert "thumbforge.planning.plan" in told.err
 
 
 def test_of_many_items_only_those_that_were_not_up_to_date_are_listed(project: Project) -> None:
@@ -432,7 +432,7 @@ def test_of_many_items_only_those_that_were_not_up_to_date_are_listed(project: P
     assert project.batch().code == 0
     project.playlist([item(1), item(2, text="Other words"), item(3)])
     code = (
-        "import sys; from thumbforge.build import main, view; view.MANY = 2;"
+        "import sys; from thumbforge.commands import main, view; view.MANY = 2;"
         " sys.exit(main.main(['batch', 'series=show', *sys.argv[1:]]))"
     )
 

@@ -166,7 +166,7 @@ def test_a_reader_that_has_gone_is_no_error(project: Project, words: tuple[str, 
     os.close(reader)
     with os.fdopen(writer, "wb") as closed:
         told = subprocess.run(
-            [sys.executable, "-m", "thumbforge.build.main", *words], cwd=project.root, env=project.environment(),
+            [sys.executable, "-m", "thumbforge.commands.main", *words], cwd=project.root, env=project.environment(),
             stdout=closed, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
     assert told.stderr == ""
@@ -176,7 +176,7 @@ def test_a_directory_that_is_gone_is_told_in_two_lines(tmp_path: Path) -> None:
     """Removed in another terminal, say."""
     code = "import os, sys; os.rmdir(os.getcwd()); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
     (tmp_path / "gone").mkdir()
-    words = [sys.executable, "-c", code, "-m", "thumbforge.build.main", "batch", "series=show"]
+    words = [sys.executable, "-c", code, "-m", "thumbforge.commands.main", "batch", "series=show"]
     told = subprocess.run(words, cwd=tmp_path / "gone", capture_output=True, text=True, check=False)
     assert (told.returncode, told.stdout) == (3, "")
     assert told.stderr == "not_found: the directory you are in is gone\nhint: cd into the project\n"

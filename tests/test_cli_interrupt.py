@@ -173,8 +173,8 @@ def test_a_killed_plain_doit_keeps_what_it_made(slow: Project) -> None:
 
 STORM = """\
 import os, signal, subprocess, sys
-from thumbforge.build.reporter import interruptible
-from thumbforge.providers.base import Cancel
+from thumbforge.tasks.reporter import interruptible
+from thumbforge.cancel import Cancel
 
 storm = '''
 import os, signal, sys

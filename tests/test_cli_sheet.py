@@ -11,10 +11,10 @@ import pytest
 
 from tests.project import Project, finish, item, make_project, wait_until
 from thumbforge.imaging import sheet
-from thumbforge.runs.decide import plan_series
-from thumbforge.runs.project import Project as Place
-from thumbforge.runs.series import SeriesRequest, resolve
-from thumbforge.runs.sheet import digests, keep_sheet
+from thumbforge.making.sheet import digests, keep_sheet
+from thumbforge.planning.decide import plan_series
+from thumbforge.planning.project import Project as Place
+from thumbforge.planning.series import SeriesRequest, resolve
 
 
 def page(project: Project) -> str:

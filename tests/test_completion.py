@@ -41,7 +41,7 @@ def command(name: str) -> Any:
 
 def script(project: Project, shell: str) -> Path:
     """What `thumbforge tabcompletion` prints where it is installed under that name."""
-    code = "import sys; sys.argv[0] = 'thumbforge'; from thumbforge.build.main import main; sys.exit(main())"
+    code = "import sys; sys.argv[0] = 'thumbforge'; from thumbforge.commands.main import main; sys.exit(main())"
     words = [sys.executable, "-W", "error", "-c", code, "tabcompletion", "--shell", shell]
     told = subprocess.run(
         words, cwd=project.root, env=project.environment(), capture_output=True, text=True, check=True

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from thumbforge import ids
-from thumbforge.runs.export import Exporter
-from thumbforge.store.assets import AssetStore, fsync_directory, write_durably
+from thumbforge.durable import fsync_directory, write_durably
+from thumbforge.making.export import Exporter
+from thumbforge.store.assets import AssetStore
 from thumbforge.store.database import Database
 from thumbforge.store.work import StoredPicture
 

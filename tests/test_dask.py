@@ -22,17 +22,19 @@ from PIL import Image
 from tests.project import Project, finish, item, kill, make_project, wait_until
 from tests.test_imaging_brand import LAYOUT, PNG, colour_font, logo
 from thumbforge import models
+from thumbforge.cancel import Cancel
 from thumbforge.errors import ProviderError, ProviderSetup, ProviderTransient, UsageError
 from thumbforge.imaging import userfiles
 from thumbforge.imaging.brand import Identity
 from thumbforge.imaging.finalise import Drawing
-from thumbforge.providers.base import Answer, Call, Cancel, Reference, Request
+from thumbforge.making import cluster as on_cluster
+from thumbforge.making import remote
+from thumbforge.making.cluster import OnCluster
+from thumbforge.making.executor import Placement
+from thumbforge.making.threads import Painter
+from thumbforge.providers.base import Answer, Call, Reference, Request
 from thumbforge.providers.fake import FakeProvider
 from thumbforge.providers.retry import generate_with_retries, tally_of
-from thumbforge.runs import cluster as on_cluster
-from thumbforge.runs import remote
-from thumbforge.runs.cluster import OnCluster
-from thumbforge.runs.executor import Painter, Placement
 from thumbforge.settings import load as load_settings
 
 ROOT = Path(__file__).parents[1]
@@ -490,7 +492,7 @@ def test_a_cluster_without_workers_is_refused(lonely: Cluster, monkeypatch: pyte
 
 def test_dask_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the command that installs it."""
-    for name in ("thumbforge.runs.cluster", "thumbforge.runs.remote"):
+    for name in ("thumbforge.making.cluster", "thumbforge.making.remote"):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(UsageError, match="needs Dask's package distributed") as caught:

@@ -131,7 +131,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def thumbforge(project: Path, *words: str) -> Any:
-    code = "import sys; from thumbforge.build.main import main; sys.exit(main(sys.argv[1:]))"
+    code = "import sys; from thumbforge.commands.main import main; sys.exit(main(sys.argv[1:]))"
     clean = {name: value for name, value in os.environ.items() if not name.startswith("THUMBFORGE_")}
     done = subprocess.run(
         [sys.executable, "-c", code, *words], cwd=project, env=clean, capture_output=True, text=True, check=False

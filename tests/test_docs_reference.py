@@ -16,10 +16,10 @@ from pydantic.fields import FieldInfo
 
 from tests.pages import ROOT, bare, sections, table, text
 from thumbforge import errors, models, settings
-from thumbforge.imaging import fonts
+from thumbforge.imaging.type import fonts
 from thumbforge.providers import registry
 from thumbforge.providers.base import Capabilities, Request
-from thumbforge.specs.prompts import variables_for
+from thumbforge.specs.variables import variables_for
 
 MODELS = tuple(
     cls

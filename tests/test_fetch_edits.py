@@ -16,7 +16,7 @@ import pytest
 from tests.data_api_server import LIST, DataApi, row, video, wait_for
 from tests.fetch_site import Site, make_site
 from tests.project import finish, make_project
-from thumbforge.runs import playlist_file
+from thumbforge.playlists import playlist_file
 from thumbforge.specs.catalog import load_playlist
 
 LINK = f"https://www.youtube.com/playlist?list={LIST}"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thumbforge.models import Item, Playlist, PlaylistHead
-from thumbforge.runs.merge import Change, Merged, Numbering, keyed, merge
+from thumbforge.playlists.merge import Change, Merged, Numbering, keyed, merge
 from thumbforge.sources.fetched import FetchedPlaylist, Skipped
 
 HEAD = PlaylistHead(id="PLmerge0000000", title="Old wood", channel="Bench")

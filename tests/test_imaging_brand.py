@@ -13,8 +13,10 @@ from PIL import Image, ImageDraw
 
 from thumbforge import ids, models
 from thumbforge.errors import UsageError
-from thumbforge.imaging import brand, fonts, picture, userfiles
+from thumbforge.imaging import brand, userfiles
 from thumbforge.imaging.finalise import Drawing, final_parts, finalise
+from thumbforge.imaging.type import fonts
+from thumbforge.pixels import picture
 
 BUILTIN = Path(__file__).parent.parent / "thumbforge" / "specs" / "builtin" / "templates"
 PNG = models.Output(width=1280, height=720, format="png")

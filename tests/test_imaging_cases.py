@@ -14,14 +14,15 @@ from PIL import Image, ImageDraw
 
 from tests.project import Project, item, make_project
 from tests.test_imaging_picture import COLOURLESS, pixel
-from thumbforge import bars, models
+from thumbforge import models
 from thumbforge.errors import AssetDamaged, PictureError
-from thumbforge.imaging import crop, picture
+from thumbforge.imaging import crop
 from thumbforge.imaging.finalise import Drawing, finalise
 from thumbforge.imaging.userfiles import picture_file
+from thumbforge.pixels import bars, picture
+from thumbforge.planning.reference import check_hero, find_hero, hero_remark
 from thumbforge.providers.base import Reference
 from thumbforge.providers.local import LocalProvider
-from thumbforge.runs.reference import check_hero, find_hero, hero_remark
 from thumbforge.testing import a_call, a_request
 
 IMAGES = Path(__file__).parent / "data" / "images"

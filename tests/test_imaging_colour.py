@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
-from thumbforge.imaging import colour, contrast, draw
+from thumbforge.imaging import contrast, draw
+from thumbforge.pixels import colour
 
 BYTE = st.integers(0, 255)
 RGB = st.tuples(BYTE, BYTE, BYTE)

@@ -18,9 +18,11 @@ from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageOps, ImageStat
 
 from thumbforge import ids, models
 from thumbforge.errors import PictureError, UsageError
-from thumbforge.imaging import clean, encode, fonts, picture, rules
+from thumbforge.imaging import encode, rules
 from thumbforge.imaging.finalise import Drawing, final_parts, finalise
+from thumbforge.imaging.type import clean, fonts
 from thumbforge.imaging.zones import overlay_problems
+from thumbforge.pixels import picture
 
 HERE = Path(__file__).parent
 IMAGES = HERE / "data" / "images"

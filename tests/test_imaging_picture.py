@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from thumbforge.errors import PictureError
-from thumbforge.imaging import crop, picture
+from thumbforge.imaging import crop
+from thumbforge.pixels import picture
 
 IMAGES = Path(__file__).parent / "data" / "images"
 

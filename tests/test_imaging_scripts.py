@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thumbforge.imaging import clean, fit, fonts, scripts, shape
-from thumbforge.imaging.breaks import Break, opportunities
+from thumbforge.imaging.type import clean, fit, fonts, scripts, shape
+from thumbforge.imaging.type.breaks import Break, opportunities
 
 SPACE = fit.Space(width=750, height=470, size=148, min_size=66, max_lines=4, line_height=1.1, outline=0.05, cap=0.859)
 

@@ -13,8 +13,10 @@ from urllib.parse import unquote
 import pytest
 from PIL import Image
 
-from thumbforge.imaging import colour, contact, sheet_page
-from thumbforge.imaging.sheet import Sheet, SheetItem, clock, page, write_contact, write_page
+from thumbforge.imaging import contact, sheet_page
+from thumbforge.imaging.contact import write_contact
+from thumbforge.imaging.sheet import Sheet, SheetItem, clock, page, write_page
+from thumbforge.pixels import colour
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome"))), None)
 

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thumbforge.errors import UsageError
-from thumbforge.imaging import bidi, clean, draw, fit, fonts, shape
-from thumbforge.imaging.breaks import Break, opportunities
+from thumbforge.imaging import draw
+from thumbforge.imaging.type import bidi, clean, fit, fonts, shape
+from thumbforge.imaging.type.breaks import Break, opportunities
 
 ROWS = [
     line.split("\t")

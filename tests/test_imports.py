@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,10 +15,16 @@ import thumbforge
 
 PACKAGE = Path(thumbforge.__file__).parent
 ORDER = (
-    ("ids", "errors", "faults", "models", "redact", "log", "settings", "bars"),
+    ("ids", "errors", "faults", "models", "redact", "log", "settings", "durable", "cancel", "cores"),
+    ("pixels",),
+    ("web",),
     ("specs", "sources", "providers", "imaging", "store"),
-    ("runs", "testing"),
-    ("build",),
+    ("planning", "testing"),
+    ("playlists",),
+    ("making",),
+    ("upkeep",),
+    ("tasks",),
+    ("commands", "build"),
 )
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 HEAVY = ("pydantic", "jinja2", "PIL", "structlog", "httpx", "rich", "tenacity", "yaml", "uharfbuzz")
@@ -66,6 +73,36 @@ def _may(own: str, target: str) -> bool:
     return RANK[target] < RANK[own] or both_leaves
 
 
+def modules() -> dict[str, set[str]]:
+    """Each module with all that it imports, late and annotation imports too."""
+    files = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in PACKAGE.rglob("*.py")}
+    graph: dict[str, set[str]] = {}
+    for name, path in files.items():
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        named = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+        for node in nodes:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                members = [f"{node.module}.{alias.name}" for alias in node.names]
+                named += [member if member in files else node.module for member in members]
+        graph[name] = {found for found in named if found in files} - {name}
+    return graph
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Whoever opens a module can read what it stands on first."""
+    left = modules()
+    while ready := [name for name, needs in left.items() if not needs & left.keys()]:
+        for name in ready:
+            del left[name]
+    assert sorted(left) == []
+
+
+def test_no_room_holds_more_than_a_reader_can_take_in() -> None:
+    """At most 24 modules in one folder."""
+    folders = [path.parent for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
+    assert {str(folder.relative_to(PACKAGE)): n for folder, n in Counter(folders).items() if n > 24} == {}
+
+
 def test_no_import_is_relative() -> None:
     """A module says in full what it imports."""
     for path in PACKAGE.rglob("*.py"):
@@ -82,8 +119,8 @@ def loaded(script: str) -> set[str]:
 @pytest.mark.parametrize(
     "script",
     [
-        "import thumbforge.build.backend, thumbforge.build.reporter",
-        "import thumbforge, thumbforge.build, thumbforge.store, thumbforge.runs, thumbforge.imaging, thumbforge.specs",
+        "import thumbforge.tasks.backend, thumbforge.tasks.reporter",
+        "import thumbforge, thumbforge.tasks, thumbforge.store, thumbforge.making, thumbforge.imaging",
         "import thumbforge.log, thumbforge.settings, thumbforge.errors, thumbforge.ids, thumbforge.redact",
     ],
 )
@@ -94,11 +131,11 @@ def test_what_doit_loads_for_each_command_is_light(script: str) -> None:
 
 def test_the_version_is_told_without_doit() -> None:
     """`thumbforge --version` loads neither doit nor anything heavy."""
-    found = loaded("from thumbforge.build.main import main; main(['--version'])")
+    found = loaded("from thumbforge.commands.main import main; main(['--version'])")
     assert found.isdisjoint({*HEAVY, "doit"})
 
 
 def test_a_plan_loads_no_pillow_and_no_http() -> None:
     """Deciding what is to be done opens no picture and talks to nobody."""
-    found = loaded("import thumbforge.runs.plan, thumbforge.runs.snapshot, thumbforge.runs.wanted")
+    found = loaded("import thumbforge.planning.plan, thumbforge.planning.snapshot, thumbforge.planning.wanted")
     assert found.isdisjoint({"PIL", "httpx", "rich", "structlog", "tenacity", "uharfbuzz"})

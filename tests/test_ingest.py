@@ -15,8 +15,8 @@ from tests.project import Project
 from thumbforge import faults, ids
 from thumbforge.errors import AssetDamaged, LeaseLost, LedgerError
 from thumbforge.models import Item, Playlist, PlaylistHead
-from thumbforge.runs import ingest as ingest_module
-from thumbforge.runs.ingest import ingest, snapshot
+from thumbforge.playlists import ingest as ingest_module
+from thumbforge.playlists.ingest import ingest, snapshot
 from thumbforge.store.assets import AssetStore
 from thumbforge.store.database import Database
 from thumbforge.store.leases import new_owner

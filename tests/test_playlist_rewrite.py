@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.test_fetch_merge import fetches, item, listed, playlists, video
 from thumbforge.errors import SpecError
 from thumbforge.models import Item, Playlist
-from thumbforge.runs.merge import keyed, merge
+from thumbforge.playlists.merge import keyed, merge
 from thumbforge.sources.fetched import FetchedPlaylist
 from thumbforge.specs.catalog import load_playlist
 from thumbforge.specs.rewrite import new_text, rewritten

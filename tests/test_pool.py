@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from tests.project import Project, finish, make_project, wait_until
-from thumbforge.runs import executor, pool
-from thumbforge.runs.executor import InThreads, Placement
+from thumbforge.making import executor, pool
+from thumbforge.making.executor import Placement
+from thumbforge.making.threads import InThreads
 
 
 @pytest.fixture
@@ -94,7 +95,7 @@ def test_ctrl_c_in_the_terminal_ends_them_without_a_word(local: Project) -> None
     """The whole process group hears a Ctrl-C; what is told is the batch's end, and no traceback."""
     local.playlist([{"video": f"lesson-{n:04d}", "title": f"Lesson {n}", "part": n} for n in range(1, 200)])
     batch = subprocess.Popen(
-        [sys.executable, "-m", "thumbforge.build.main", "batch", "series=show", "-n", "3"],
+        [sys.executable, "-m", "thumbforge.commands.main", "batch", "series=show", "-n", "3"],
         cwd=local.root, env=local.environment(), text=True, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip

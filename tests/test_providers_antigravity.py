@@ -25,10 +25,10 @@ from thumbforge.errors import (
     ProviderTimeout,
     ProviderTransient,
 )
-from thumbforge.imaging.picture import inspect
-from thumbforge.providers import antigravity
-from thumbforge.providers.antigravity import AntigravityProvider
-from thumbforge.providers.antigravity_outcome import quota
+from thumbforge.pixels.picture import inspect
+from thumbforge.providers.antigravity import adapter as antigravity
+from thumbforge.providers.antigravity.adapter import AntigravityProvider
+from thumbforge.providers.antigravity.outcome import quota
 from thumbforge.testing import ProviderContract, a_request
 
 

@@ -15,14 +15,15 @@ from hypothesis import strategies as st
 from tests.recorded_server import painted
 from tests.stubs.antigravity_kit import STUB, Agy, call_in, require_gone
 from thumbforge import models
+from thumbforge.cancel import Cancel
 from thumbforge.errors import (
     Interrupted,
     ProviderError,
     UsageError,
 )
-from thumbforge.providers import antigravity
-from thumbforge.providers.antigravity_outcome import outcome
-from thumbforge.providers.base import Answer, Cancel
+from thumbforge.providers.antigravity import adapter as antigravity
+from thumbforge.providers.antigravity.outcome import outcome
+from thumbforge.providers.base import Answer
 from thumbforge.providers.process import Finished
 from thumbforge.providers.registry import capabilities_of, concurrency
 from thumbforge.testing import a_call, a_reference, a_request

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tests.recorded_server import RecordedServer, answer, in_turn, recorded
-from thumbforge.build.cmd_provider import Provider
+from thumbforge.commands.provider import Provider
 
 KEY = "sk-test-SECRETSECRET-0123456789abcdef"
 Command = Callable[..., tuple[int, str, str]]
@@ -153,6 +153,6 @@ def test_what_cannot_be_is_told_in_a_line(provider: Command, words: list[str], c
 
 def test_the_command_is_light() -> None:
     """doit imports every command for each of its own: this one brings nothing heavy along."""
-    script = "import sys, thumbforge.build.cmd_provider; print(*{name.split('.')[0] for name in sys.modules})"
+    script = "import sys, thumbforge.commands.provider; print(*{name.split('.')[0] for name in sys.modules})"
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert not {"pydantic", "httpx", "yaml", "PIL", "rich", "structlog"} & set(told.stdout.split())

@@ -32,6 +32,7 @@ from tests.recorded_server import (
 )
 from tests.stubs.comfyui_kit import HISTORY, JOB, PARAMS, ROUTES, Comfy, failed, generated, provider_at
 from thumbforge import models
+from thumbforge.cancel import Cancel
 from thumbforge.errors import (
     Interrupted,
     OutputMissing,
@@ -41,8 +42,8 @@ from thumbforge.errors import (
     ProviderTimeout,
     ProviderTransient,
 )
-from thumbforge.providers import comfyui, download
-from thumbforge.providers.base import Cancel
+from thumbforge.providers import download
+from thumbforge.providers.comfyui import adapter as comfyui
 from thumbforge.providers.retry import generate_with_retries
 from thumbforge.testing import ATTEMPT, ProviderContract, a_call, a_request
 

@@ -25,6 +25,7 @@ from tests.recorded_server import (
 )
 from tests.stubs.comfyui_kit import JOB, PARAMS, ROUTES, WORKFLOW, Comfy, failed, provider_at
 from thumbforge import ids
+from thumbforge.cancel import Cancel
 from thumbforge.errors import (
     OutputMissing,
     OutputUnusable,
@@ -33,11 +34,11 @@ from thumbforge.errors import (
     ProviderTransient,
     UsageError,
 )
-from thumbforge.providers import comfyui, download
-from thumbforge.providers.base import Cancel
-from thumbforge.providers.comfyui import ComfyUIProvider
-from thumbforge.providers.http import Reply
+from thumbforge.providers import download
+from thumbforge.providers.comfyui import adapter as comfyui
+from thumbforge.providers.comfyui.adapter import ComfyUIProvider
 from thumbforge.testing import ATTEMPT, a_call, a_reference, a_request
+from thumbforge.web.http import Reply
 
 
 @pytest.fixture(autouse=True)

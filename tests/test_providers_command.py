@@ -12,6 +12,7 @@ import pytest
 from tests.recorded_server import RESPONSES, painted
 from tests.stubs.command_kit import IMAGES, PAINTER, call_in, failed, failed_with, gen, require_gone
 from thumbforge import models
+from thumbforge.cancel import Cancel
 from thumbforge.errors import (
     OutputMissing,
     OutputUnusable,
@@ -20,9 +21,8 @@ from thumbforge.errors import (
     ProviderSetup,
     ProviderTimeout,
 )
-from thumbforge.imaging.picture import inspect_art
+from thumbforge.pixels.picture import inspect_art
 from thumbforge.providers import process
-from thumbforge.providers.base import Cancel
 from thumbforge.providers.command import CommandProvider
 from thumbforge.testing import ProviderContract, a_reference, a_request
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.recorded_server import painted
 from tests.stubs.command_kit import call_in, failed, gen, require_gone
+from thumbforge.cancel import Cancel
 from thumbforge.errors import (
     Interrupted,
     OutputMissing,
@@ -24,7 +25,7 @@ from thumbforge.errors import (
     UsageError,
 )
 from thumbforge.providers import process
-from thumbforge.providers.base import Answer, Cancel
+from thumbforge.providers.base import Answer
 from thumbforge.providers.command import CommandProvider, rendered
 from thumbforge.testing import a_call, a_request
 

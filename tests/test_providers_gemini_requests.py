@@ -27,6 +27,7 @@ from tests.recorded_server import (
 )
 from tests.stubs.gemini_kit import KEY, NOW, candidate, failed, generated, inline, provider_at
 from thumbforge import ids
+from thumbforge.cancel import Cancel
 from thumbforge.errors import (
     Interrupted,
     ProviderError,
@@ -34,12 +35,11 @@ from thumbforge.errors import (
     ProviderRateLimited,
     UsageError,
 )
-from thumbforge.providers import gemini_errors
-from thumbforge.providers.base import Cancel
-from thumbforge.providers.gemini import GeminiProvider
-from thumbforge.providers.gemini_errors import next_pacific_midnight
-from thumbforge.providers.http import Reply
+from thumbforge.providers.gemini import errors as gemini_errors
+from thumbforge.providers.gemini.adapter import GeminiProvider
+from thumbforge.providers.gemini.errors import next_pacific_midnight
 from thumbforge.testing import ATTEMPT, a_call, a_reference, a_request
+from thumbforge.web.http import Reply
 
 
 @pytest.fixture(autouse=True)

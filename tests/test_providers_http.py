@@ -25,6 +25,7 @@ from tests.recorded_server import (
     stalled,
 )
 from tests.stubs.http_kit import OK, SOON_S, ask, failing, until
+from thumbforge.cancel import Cancel
 from thumbforge.errors import (
     Interrupted,
     OutputUnusable,
@@ -32,9 +33,8 @@ from thumbforge.errors import (
     ProviderTimeout,
     ProviderTransient,
 )
-from thumbforge.providers import http as http_module
-from thumbforge.providers.base import Cancel
-from thumbforge.providers.http import Http, Reply
+from thumbforge.web import http as http_module
+from thumbforge.web.http import Http, Reply
 
 
 def test_an_answer_is_whole_whatever_its_status() -> None:

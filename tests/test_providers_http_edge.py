@@ -28,15 +28,15 @@ from tests.recorded_server import (
     raw,
 )
 from tests.stubs.http_kit import OK, SOON_S
+from thumbforge.cancel import Cancel
 from thumbforge.errors import (
     Interrupted,
     ProviderError,
     ProviderSetup,
     ProviderTransient,
 )
-from thumbforge.providers import wire
-from thumbforge.providers.base import Cancel
-from thumbforge.providers.http import VERDICTS, Http, host_of, is_local
+from thumbforge.web import wire
+from thumbforge.web.http import VERDICTS, Http, host_of, is_local
 
 # The one edge
 

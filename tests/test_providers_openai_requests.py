@@ -23,6 +23,7 @@ from tests.recorded_server import (
 )
 from tests.stubs.openai_kit import KEY, PNG, failed, generated, picture, provider_at
 from thumbforge import ids
+from thumbforge.cancel import Cancel
 from thumbforge.errors import (
     Interrupted,
     ProviderAuth,
@@ -31,10 +32,9 @@ from thumbforge.errors import (
     UsageError,
 )
 from thumbforge.providers import download
-from thumbforge.providers.base import Cancel
-from thumbforge.providers.http import Reply
-from thumbforge.providers.openai import OpenAIProvider
+from thumbforge.providers.openai.adapter import OpenAIProvider
 from thumbforge.testing import ATTEMPT, a_call, a_reference, a_request
+from thumbforge.web.http import Reply
 
 
 @pytest.fixture(autouse=True)

@@ -25,16 +25,16 @@ from thumbforge.errors import (
     ProviderTransient,
 )
 from thumbforge.providers import download
-from thumbforge.providers.answers import at, count_at, parsed, quoted, text_at
 from thumbforge.providers.base import Reference
 from thumbforge.providers.download import fetch
-from thumbforge.providers.http import Http
 from thumbforge.providers.params import Choice, Flag, Names, Table, Text, Whole
 from thumbforge.providers.pictures import decoded_base64, described, kind_of, picture, prepared
 from thumbforge.providers.prompts import clean, seed_of, whole_prompt
-from thumbforge.providers.statuses import by_status
-from thumbforge.providers.waits import duration, header_wait, said_wait
 from thumbforge.testing import a_call, a_request
+from thumbforge.web.answers import at, count_at, parsed, quoted, text_at
+from thumbforge.web.http import Http
+from thumbforge.web.statuses import by_status
+from thumbforge.web.waits import duration, header_wait, said_wait
 
 IMAGES = Path(__file__).parent / "data" / "images"
 DATE = "Mon, 05 Jan 2026 10:00:00 GMT"

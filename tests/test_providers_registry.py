@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thumbforge import models
+from thumbforge.cores import usable_cores
 from thumbforge.errors import UsageError
 from thumbforge.providers.base import Capabilities
-from thumbforge.providers.cores import usable_cores
 from thumbforge.providers.registry import (
     BUILT_IN,
     capabilities_of,

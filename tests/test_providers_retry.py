@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thumbforge import errors
+from thumbforge.cancel import Cancel
 from thumbforge.errors import (
     Interrupted,
     OutputMissing,
@@ -21,7 +22,7 @@ from thumbforge.errors import (
     ProviderTransient,
     UsageError,
 )
-from thumbforge.providers.base import READABLE, Answer, Call, Cancel, Capabilities, Request
+from thumbforge.providers.base import READABLE, Answer, Call, Capabilities, Request
 from thumbforge.providers.fake import FakeProvider
 from thumbforge.providers.retry import Outcome, Tally, TryFailed, generate_with_retries, tally_of
 from thumbforge.testing import a_call, a_request

@@ -30,7 +30,7 @@ del sys.argv[1:4]
 def crash(*_, **__):
     raise RuntimeError("a bug with " + os.environ["HELD"])
 setattr(getattr(importlib.import_module(module), name), where, crash)
-from thumbforge.build.main import main
+from thumbforge.commands.main import main
 sys.exit(main())
 """
 """thumbforge with a bug in a provider that has the keys in hand."""

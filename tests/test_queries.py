@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.project import make_project
-from thumbforge.providers.base import Cancel
-from thumbforge.runs.batch import Batch
-from thumbforge.runs.decide import plan_series
-from thumbforge.runs.project import Project
-from thumbforge.runs.series import SeriesRequest, resolve
+from thumbforge.cancel import Cancel
+from thumbforge.making.batch import Batch
+from thumbforge.planning.decide import plan_series
+from thumbforge.planning.project import Project
+from thumbforge.planning.series import SeriesRequest, resolve
 from thumbforge.store.database import Database
 
 SCAN = re.compile(r"^SCAN (?!CONSTANT|json_each).*", re.MULTILINE)

@@ -18,8 +18,8 @@ from tests.crashes import findings
 from tests.project import Project, finish, kill, make_hero, make_project, wait_until
 from thumbforge import ids
 from thumbforge.errors import LedgerError
-from thumbforge.runs.record import record_file_hero
-from thumbforge.runs.reference import check_hero, find_hero
+from thumbforge.making.record import record_file_hero
+from thumbforge.planning.reference import check_hero, find_hero
 from thumbforge.store.database import Database, insert
 from thumbforge.store.leases import new_owner
 from thumbforge.store.ledger import Fence, Ledger, NewRun

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from tests.project import PROMPT, Project, make_project
+from thumbforge.cancel import Cancel
 from thumbforge.errors import Interrupted, LimitReached, ProviderAuth, ProviderRefused
+from thumbforge.making.brake import SAME_FAILURES, Brake, Budget
 from thumbforge.models import Price, Profile
-from thumbforge.providers.base import Cancel
-from thumbforge.runs.brake import SAME_FAILURES, Brake, Budget
-from thumbforge.runs.cost import spent_of
+from thumbforge.planning.prices import spent_of
 
 
 def brake(price: str = "0", max_cost: str | None = None, *, paid: bool = False) -> Brake:

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from tests.project import item, video
 from thumbforge.errors import LimitReached, ReplayDivergence, UsageError
 from thumbforge.models import Item, Output, Playlist, Profile, Template
-from thumbforge.providers.base import READABLE, Capabilities, Reference
-from thumbforge.runs.plan import (
+from thumbforge.planning.plan import (
     Change,
     Limits,
     Row,
@@ -26,10 +25,11 @@ from thumbforge.runs.plan import (
     plan,
     select,
 )
-from thumbforge.runs.reference import Hero
-from thumbforge.runs.series import Series
-from thumbforge.runs.snapshot import Export, KnownFinal, KnownIteration, Snapshot
-from thumbforge.runs.wanted import Wanted, wanted_items
+from thumbforge.planning.reference import Hero
+from thumbforge.planning.series import Series
+from thumbforge.planning.snapshot import Export, KnownFinal, KnownIteration, Snapshot
+from thumbforge.planning.wanted import Wanted, wanted_items
+from thumbforge.providers.base import READABLE, Capabilities, Reference
 from thumbforge.store.work import Art, StoredPicture
 
 NOW = 10_000.0

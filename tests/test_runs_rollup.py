@@ -8,10 +8,10 @@ import pytest
 
 from tests.test_runs_plan import ONE, decide, made
 from thumbforge.errors import Exit
-from thumbforge.runs.make import Outcome
-from thumbforge.runs.plan import Row
-from thumbforge.runs.rollup import ItemResult, roll_up
-from thumbforge.runs.snapshot import Snapshot
+from thumbforge.making.make import Outcome
+from thumbforge.making.rollup import ItemResult, roll_up
+from thumbforge.planning.plan import Row
+from thumbforge.planning.snapshot import Snapshot
 
 DONE = decide(ONE, made())
 OPEN = decide(ONE, Snapshot(0))

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from thumbforge.errors import SpecError
 from thumbforge.models import Item, Layout, PlaylistHead, Template
-from thumbforge.specs.prompts import Prompts, variables_for
+from thumbforge.specs.prompts import Prompts
+from thumbforge.specs.variables import variables_for
 
 BOX = {"x": 64, "y": 64, "w": 400, "h": 300}
 CODE_LIKE = [

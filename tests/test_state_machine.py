@@ -24,8 +24,7 @@ from hypothesis.stateful import (
 from thumbforge import ids
 from thumbforge.errors import LeaseLost, UsageError
 from thumbforge.models import Item, Playlist, PlaylistHead
-from thumbforge.runs.files import store_files
-from thumbforge.runs.ingest import ingest
+from thumbforge.playlists.ingest import ingest
 from thumbforge.store import facts
 from thumbforge.store.assets import AssetStore
 from thumbforge.store.database import Database
@@ -34,11 +33,12 @@ from thumbforge.store.leases import new_owner
 from thumbforge.store.ledger import Fence, Ledger, NewRun
 from thumbforge.store.plans import PlannedItem
 from thumbforge.store.work import Art, Busy, Spent, StoredPicture, Work
+from thumbforge.upkeep.files import store_files
 
 PLAYLIST = "PLmachine"
 TTL_S, MAX_LOST = 30.0, 3
 ITEMS = ("a", "b", "c")
-# How far an item gets before its process is dropped or asked to stop: the steps of runs/make.py in their order.
+# How far an item gets before its process is dropped or asked to stop: the steps of making/make.py in their order.
 STEPS = ("claim", "call", "stage", "put", "art", "adopt", "final")
 MOVES = {"pause": "paused", "complete": "completed", "fail": "failed", "cancel": "cancelled"}
 item_keys = st.sampled_from(ITEMS)

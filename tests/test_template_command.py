@@ -12,7 +12,7 @@ import yaml
 from PIL import Image
 
 from tests.project import Project, Told, item, make_project, video
-from thumbforge.build.template_text import as_yaml, starter
+from thumbforge.commands.template_text import as_yaml, starter
 from thumbforge.specs.catalog import Catalog
 
 FAULTY = """\

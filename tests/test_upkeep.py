@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 
 from tests.project import Project, item, make_project
+from thumbforge.cancel import Cancel
 from thumbforge.errors import Exit, LeaseLost
-from thumbforge.providers.base import Cancel
-from thumbforge.runs import repair as repair_module
-from thumbforge.runs.audit import Audit
-from thumbforge.runs.audit import audit as audited
-from thumbforge.runs.job import Job
-from thumbforge.runs.project import Project as Opened
-from thumbforge.runs.repair import repair
+from thumbforge.planning.project import Project as Opened
 from thumbforge.store import deletion
 from thumbforge.store.assets import AssetStore
 from thumbforge.store.database import Database
 from thumbforge.store.deletion import delete_run
+from thumbforge.upkeep import repair as repair_module
+from thumbforge.upkeep.audit import Audit
+from thumbforge.upkeep.audit import audit as audited
+from thumbforge.upkeep.job import Job
+from thumbforge.upkeep.repair import repair
 
 ITEMS = 3
 

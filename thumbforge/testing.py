@@ -26,8 +26,9 @@ import pytest
 from PIL import Image
 
 from thumbforge import ids, models
+from thumbforge.cancel import Cancel
 from thumbforge.errors import Interrupted, UsageError
-from thumbforge.providers.base import READABLE, Answer, Call, Cancel, Provider, Reference, Request
+from thumbforge.providers.base import READABLE, Answer, Call, Provider, Reference, Request
 from thumbforge.providers.registry import load_provider
 
 ATTEMPT = "0b7a4c3e-5a7d-5c1e-9d55-3d0f0f7f2a11"

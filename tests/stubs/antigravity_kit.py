@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from thumbforge.cancel import Cancel
 from thumbforge.errors import ProviderError
-from thumbforge.providers.antigravity import AntigravityProvider
-from thumbforge.providers.base import Cancel
+from thumbforge.providers.antigravity.adapter import AntigravityProvider
 from thumbforge.providers.retry import Outcome, generate_with_retries
 from thumbforge.testing import a_call, a_request
 

@@ -24,7 +24,7 @@ from tests.recorded_server import (
 from thumbforge import ids
 from thumbforge.errors import ProviderError
 from thumbforge.providers.base import Answer
-from thumbforge.providers.comfyui import ComfyUIProvider
+from thumbforge.providers.comfyui.adapter import ComfyUIProvider
 from thumbforge.testing import a_call, a_request
 
 JOB = "11111111-2222-3333-4444-555555555555"

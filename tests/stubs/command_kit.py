@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from thumbforge.cancel import Cancel
 from thumbforge.errors import ProviderError
-from thumbforge.providers.base import Cancel
 from thumbforge.providers.command import CommandProvider
 from thumbforge.testing import a_call, a_request
 

@@ -19,7 +19,7 @@ from tests.recorded_server import (
 )
 from thumbforge.errors import ProviderError
 from thumbforge.providers.base import Answer
-from thumbforge.providers.gemini import GeminiProvider
+from thumbforge.providers.gemini.adapter import GeminiProvider
 from thumbforge.testing import a_call, a_request
 
 KEY = "AIzaTESTTESTTEST-0123456789abcdefghi"

@@ -12,12 +12,12 @@ from tests.recorded_server import (
     in_turn,
     message,
 )
+from thumbforge.cancel import Cancel
 from thumbforge.errors import (
     OutputUnusable,
     ProviderError,
 )
-from thumbforge.providers.base import Cancel
-from thumbforge.providers.http import Http, Reply
+from thumbforge.web.http import Http, Reply
 
 OK = message(200, b'{"fine": true}')
 SOON_S = 1.0

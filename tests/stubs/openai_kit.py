@@ -18,7 +18,7 @@ from tests.recorded_server import (
 )
 from thumbforge.errors import ProviderError
 from thumbforge.providers.base import Answer
-from thumbforge.providers.openai import OpenAIProvider
+from thumbforge.providers.openai.adapter import OpenAIProvider
 from thumbforge.testing import a_call, a_request
 
 KEY = "sk-test-SECRETSECRET-0123456789abcdef"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw
 
-from thumbforge.imaging.colour import Rgb
 from thumbforge.imaging.draw import Frame, Ink
+from thumbforge.pixels.colour import Rgb
 
 _SMOOTH = 4
 """Plates are drawn larger and shrunk: Pillow's shapes have no soft edge."""

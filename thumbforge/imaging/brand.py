@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from thumbforge import models
-from thumbforge.imaging import fonts
-from thumbforge.imaging.colour import from_hex, luminance
+from thumbforge.imaging.type import fonts
 from thumbforge.imaging.userfiles import FontFile, PictureFile, font_file, picture_file
+from thumbforge.pixels.colour import from_hex, luminance
 
 _MIDDLE = 0.18
 """Luminance on which black and white have the same contrast."""

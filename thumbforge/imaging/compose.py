@@ -11,8 +11,10 @@ from dataclasses import dataclass, field, replace
 from PIL import Image
 
 from thumbforge import models
-from thumbforge.imaging import colour, contrast, crop, lettering, rules, shape, slots
+from thumbforge.imaging import contrast, crop, lettering, rules, slots
 from thumbforge.imaging.lettering import Block
+from thumbforge.imaging.type import shape
+from thumbforge.pixels import colour
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PIL import Image, ImageDraw
 
 from thumbforge import models
 from thumbforge.errors import PictureError
-from thumbforge.imaging import clean, colour, lettering, picture, shape
+from thumbforge.imaging import lettering
 from thumbforge.imaging.contrast import TINY
-from thumbforge.imaging.sheet import MOST
-
-if TYPE_CHECKING:
-    from thumbforge.imaging.sheet import Sheet, SheetItem
+from thumbforge.imaging.sheet import MOST, Sheet, SheetItem, beside
+from thumbforge.imaging.type import clean, shape
+from thumbforge.pixels import colour, picture
 
 COLUMNS = 3
 LARGE = (336, 189)
@@ -24,6 +23,14 @@ _GAP, _EDGE, _HEAD, _CAPTION = 10, 24, 64, 56
 _TONES = colour.Tones(Image.new("RGB", (1, 1)))
 _CELL = (LARGE[0] + _GAP + TINY[0], LARGE[1] + _CAPTION)
 _GROUND, _INK, _SOFT, _BAD, _EMPTY = (24, 25, 28), "#F1F1F1", "#B9BAC0", "#FF8A80", (46, 48, 54)
+
+
+def write_contact(sheet: Sheet, target: Path) -> None:
+    """Write the PNG contact sheet to `target`. A picture that cannot be read is shown as missing."""
+    part = beside(target)
+    # Runs only (Z_RLE): of photographs that makes smaller files than the usual search, and makes them sooner.
+    contact_sheet(sheet).save(part, "PNG", compress_level=1, compress_type=zlib.Z_RLE)
+    part.replace(target)
 
 
 def contact_sheet(sheet: Sheet) -> Image.Image:

@@ -14,7 +14,7 @@ from math import ceil, floor
 
 from PIL import Image, ImageChops, ImageFilter
 
-from thumbforge.imaging import colour
+from thumbforge.pixels import colour
 
 ENOUGH = 4.5
 SMALL_ENOUGH = 3.0

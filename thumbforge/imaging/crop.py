@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PIL import Image
 
-from thumbforge.bars import content
+from thumbforge.pixels.bars import content
 
 
 def cover(picture: Image.Image, width: int, height: int, focus: tuple[float, float]) -> Image.Image:

@@ -12,10 +12,10 @@ from math import ceil, cos, floor, pi, sin
 
 from PIL import Image, ImageChops, ImageFilter
 
-from thumbforge.imaging import glyphs
-from thumbforge.imaging.colour import Rgb
-from thumbforge.imaging.fit import Fitted, Space
-from thumbforge.imaging.shape import Setting, Shaped, shape_line
+from thumbforge.imaging.type import glyphs
+from thumbforge.imaging.type.fit import Fitted, Space
+from thumbforge.imaging.type.shape import Setting, Shaped, shape_line
+from thumbforge.pixels.colour import Rgb
 
 _SHADOW_BLUR, _SHADOW_DROP = 0.05, 0.05
 """In letter sizes."""

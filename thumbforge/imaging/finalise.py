@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from thumbforge import models
 from thumbforge.errors import PictureError
-from thumbforge.imaging import brand, clean, fonts
+from thumbforge.imaging import brand
 from thumbforge.imaging.brand import Identity
 from thumbforge.imaging.rules import Check, Report
+from thumbforge.imaging.type import clean, fonts
 from thumbforge.imaging.userfiles import FontFile, PictureFile
 
 if TYPE_CHECKING:
     from PIL import Image
 
-    from thumbforge.imaging.shape import Speech
+    from thumbforge.imaging.type.shape import Speech
 
 FINALISER_VERSION = 3
 """Raised when the same input gives other pixels: every final is made anew from its art, without a call."""
@@ -90,7 +91,8 @@ def finalise(art: Path, layout: models.Layout, drawing: Drawing, output: models.
     UsageError for an unknown font. A picture that breaks a rule is written all the same: the report says so, as it does
     where the logo or the item's picture cannot be used and is left out.
     """
-    from thumbforge.imaging import compose, encode, picture, rules
+    from thumbforge.imaging import compose, encode, rules
+    from thumbforge.pixels import picture
 
     layout = brand.branded(layout, drawing.brand)
     for style in (layout.title, layout.part, layout.kicker, layout.series):
@@ -107,7 +109,7 @@ def finalise(art: Path, layout: models.Layout, drawing: Drawing, output: models.
 
 def _own(name: str, file: PictureFile | None) -> tuple[Image.Image | None, tuple[Check, ...]]:
     """A picture that the user brings along (RGBA), or why it cannot be used: one bad file fails its items alone."""
-    from thumbforge.imaging import picture
+    from thumbforge.pixels import picture
 
     try:
         return picture.open_rgba(file.path) if file else None, ()
@@ -141,7 +143,7 @@ def _extras(layout: models.Layout, drawing: Drawing, texts: dict[str, str]) -> d
 
 
 def _speech(drawing: Drawing) -> Speech:
-    from thumbforge.imaging.shape import Speech
+    from thumbforge.imaging.type.shape import Speech
 
     return Speech(drawing.language, fonts.add(drawing.emoji) if drawing.emoji else None)
 

@@ -8,7 +8,9 @@ from functools import cached_property
 from PIL import Image
 
 from thumbforge import models
-from thumbforge.imaging import badge, clean, colour, contrast, draw, fit, fonts, scripts, shape
+from thumbforge.imaging import badge, contrast, draw
+from thumbforge.imaging.type import clean, fit, fonts, scripts, shape
+from thumbforge.pixels import colour
 
 _PLATE_DARK, _PLATE_LIGHT = (16, 16, 20), (250, 250, 250)
 _PLATE_PAD, _PLATE_RADIUS = 0.3, 0.18

@@ -111,7 +111,7 @@ def overlay(boxes: list[tuple[int, int, int, int]]) -> Check:
 
 def judge(target: Path, output: models.Output, drawn: tuple[Check, ...]) -> Report:
     """Open the finished file again and judge it; `drawn` are the checks that only the drawing could make."""
-    from thumbforge.imaging import picture
+    from thumbforge.pixels import picture
 
     found = picture.probe(target)
     size = target.stat().st_size

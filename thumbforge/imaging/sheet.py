@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import zlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -90,16 +89,6 @@ def write_page(sheet: Sheet, target: Path, number: int = 1) -> None:
     _replace(target, page(sheet, target.parent, number).encode())
 
 
-def write_contact(sheet: Sheet, target: Path) -> None:
-    """Write the PNG contact sheet to `target`. A picture that cannot be read is shown as missing."""
-    from thumbforge.imaging.contact import contact_sheet
-
-    part = _beside(target)
-    # Runs only (Z_RLE): of photographs that makes smaller files than the usual search, and makes them sooner.
-    contact_sheet(sheet).save(part, "PNG", compress_level=1, compress_type=zlib.Z_RLE)
-    part.replace(target)
-
-
 def page(sheet: Sheet, folder: Path, number: int = 1) -> str:
     """A page's HTML for a file that lies in `folder`."""
     from jinja2 import Environment, StrictUndefined
@@ -143,11 +132,11 @@ def _address(picture: Path, folder: Path) -> str:
 
 
 def _replace(target: Path, data: bytes) -> None:
-    part = _beside(target)
+    part = beside(target)
     part.write_bytes(data)
     part.replace(target)
 
 
-def _beside(target: Path) -> Path:
+def beside(target: Path) -> Path:
     """A name of its own for each writer: two batches may write the same sheet at once."""
     return target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")

@@ -7,7 +7,7 @@ from math import ceil
 from PIL import Image, ImageDraw, ImageFilter
 
 from thumbforge import models
-from thumbforge.imaging.colour import Rgb
+from thumbforge.pixels.colour import Rgb
 
 _SMOOTH = 3
 """Shapes are drawn larger and shrunk: Pillow's have no soft edge."""

@@ -6,14 +6,13 @@ A provider is registered by entry point in the group `thumbforge.providers`: a c
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol
 
-from thumbforge.errors import Interrupted
+from thumbforge.cancel import Cancel
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,28 +75,6 @@ class Capabilities:
     @property
     def takes_reference(self) -> bool:
         return "reference" in self.reads
-
-
-class Cancel:
-    """Says that the run is to stop. Every wait of a provider goes through it: Ctrl-C is felt within a second."""
-
-    def __init__(self) -> None:
-        self._event = threading.Event()
-
-    def set(self) -> None:
-        self._event.set()
-
-    def is_set(self) -> bool:
-        return self._event.is_set()
-
-    def wait(self, seconds: float) -> None:
-        """Sleep; raise `Interrupted` as soon as the run is cancelled."""
-        if self._event.wait(max(seconds, 0)):
-            raise Interrupted("interrupted")
-
-    def check(self) -> None:
-        if self._event.is_set():
-            raise Interrupted("interrupted")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from thumbforge.cancel import Cancel
 from thumbforge.errors import (
     OutputMissing,
     OutputUnusable,
@@ -18,11 +19,12 @@ from thumbforge.errors import (
     ProviderTimeout,
     ProviderTransient,
 )
+from thumbforge.pixels.limits import MAX_BYTES
 from thumbforge.providers import process
-from thumbforge.providers.base import Answer, Call, Cancel, Capabilities, Request
+from thumbforge.providers.base import Answer, Call, Capabilities, Request
 from thumbforge.providers.health import Auth, Health
 from thumbforge.providers.params import Choice, Names, Param, checked, needs_profile
-from thumbforge.providers.pictures import MAX_BYTES, described, kind_of
+from thumbforge.providers.pictures import described, kind_of
 from thumbforge.providers.prompts import clean, seed_of
 from thumbforge.redact import is_secret_name
 

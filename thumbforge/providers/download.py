@@ -7,8 +7,8 @@ from urllib.parse import urljoin, urlsplit
 
 from thumbforge.errors import OutputMissing, ProviderError, ProviderTransient
 from thumbforge.providers.base import Call
-from thumbforge.providers.http import Http, Reply, host_of
-from thumbforge.providers.statuses import by_status
+from thumbforge.web.http import Http, Reply, host_of
+from thumbforge.web.statuses import by_status
 
 TRIES = 3
 PAUSE_S = 1.0

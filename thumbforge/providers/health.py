@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
+from thumbforge.cancel import Cancel
 from thumbforge.errors import ProviderError
-from thumbforge.providers.base import Cancel
 
 Auth = Literal["ok", "missing", "unknown", "refused"]
 """ok: works, or none is needed; missing: no key is set; unknown: one is set and was not tried; refused: it was."""

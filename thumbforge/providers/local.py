@@ -9,9 +9,9 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
+from thumbforge.cores import usable_cores
 from thumbforge.errors import ProviderBadRequest
 from thumbforge.providers.base import Answer, Call, Capabilities, Request
-from thumbforge.providers.cores import usable_cores
 from thumbforge.providers.params import Choice, checked
 
 PARAMS = {

@@ -12,10 +12,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from thumbforge.errors import OutputMissing, OutputUnusable, ProviderBadRequest
+from thumbforge.pixels.limits import MAX_PIXELS
 from thumbforge.providers.base import Reference
 
-MAX_BYTES = 64 * 1024 * 1024
-MAX_PIXELS = 100_000_000
 _HEADS = (
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"\x89PNG\r\n\x1a\n", "image/png"),

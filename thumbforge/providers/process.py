@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from thumbforge.cancel import Cancel
 from thumbforge.errors import ProviderBadRequest, ProviderError, ProviderSetup
-from thumbforge.providers.answers import QUOTED, quoted
-from thumbforge.providers.base import Cancel
 from thumbforge.redact import redact
+from thumbforge.web.answers import QUOTED, quoted
 
 MAX_OUTPUT = 256 * 1024 * 1024
 """Bytes on stdout and stderr together, after which a child is stopped: it must not fill the disk."""

@@ -10,10 +10,10 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
+from thumbforge.cores import usable_cores
 from thumbforge.errors import ThumbforgeError, UsageError
 from thumbforge.models import Profile
 from thumbforge.providers.base import READABLE, Capabilities, Provider, ProviderFactory
-from thumbforge.providers.cores import usable_cores
 from thumbforge.providers.params import needs_profile
 from thumbforge.redact import redact
 
@@ -25,10 +25,10 @@ GROUP = "thumbforge.providers"
 BUILT_IN = {
     "local": "thumbforge.providers.local:LocalProvider",
     "fake": "thumbforge.providers.fake:FakeProvider",
-    "antigravity": "thumbforge.providers.antigravity:AntigravityProvider",
-    "openai": "thumbforge.providers.openai:OpenAIProvider",
-    "gemini": "thumbforge.providers.gemini:GeminiProvider",
-    "comfyui": "thumbforge.providers.comfyui:ComfyUIProvider",
+    "antigravity": "thumbforge.providers.antigravity.adapter:AntigravityProvider",
+    "openai": "thumbforge.providers.openai.adapter:OpenAIProvider",
+    "gemini": "thumbforge.providers.gemini.adapter:GeminiProvider",
+    "comfyui": "thumbforge.providers.comfyui.adapter:ComfyUIProvider",
     "command": "thumbforge.providers.command:CommandProvider",
 }
 

@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 
 from thumbforge.errors import ProviderSetup
 from thumbforge.providers.health import Auth
-from thumbforge.providers.http import Http, is_local
-from thumbforge.providers.keys import find_key, missing_key
 from thumbforge.providers.params import Text
+from thumbforge.web.http import Http, is_local
+from thumbforge.web.keys import find_key, missing_key
 
 ADDRESS = r"https?://[^\s/?#@]+(/[^\s?#@]*)?"
 

@@ -16,7 +16,7 @@ from jinja2.runtime import Context, LoopContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from thumbforge.models import NegativeSpace
-from thumbforge.specs.prompts import Named
+from thumbforge.specs.variables import Named
 
 MAX_CHARACTERS = 20_000
 """Of a rendered text, and of every value made on the way."""

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from thumbforge import faults, ids
+from thumbforge.durable import fsync_directory, make_folder, write_durably
 from thumbforge.errors import AssetDamaged, StoreError
 
 
@@ -32,33 +33,6 @@ def store_errors(what: str, step: str) -> Iterator[None]:
             f"{what} could not be written: {error.strerror or error}",
             hint="check free space and permissions, then run the command again: finished pictures are kept",
         ) from error
-
-
-def fsync_directory(path: Path) -> None:
-    """Makes names in `path` durable; a rename alone may be lost at a power cut."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def make_folder(path: Path, mode: int = 0o777) -> None:
-    """A directory, and those above it, whose names survive a power cut: a file in a lost directory is lost too."""
-    if path.is_dir():
-        return
-    make_folder(path.parent)
-    path.mkdir(exist_ok=True, mode=mode)
-    fsync_directory(path.parent)
-
-
-def write_durably(path: Path, data: bytes) -> None:
-    """A new file with these bytes, synced; raises FileExistsError where it exists."""
-    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 class AssetStore:

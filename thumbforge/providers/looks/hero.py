@@ -12,13 +12,13 @@ from pathlib import Path
 
 from PIL import Image, ImageCms, ImageFilter, ImageOps
 
-from thumbforge import bars
 from thumbforge.errors import ProviderBadRequest
+from thumbforge.pixels import bars
+from thumbforge.pixels.limits import MAX_PIXELS
 from thumbforge.providers.base import Reference
 from thumbforge.providers.looks.layers import Size
 from thumbforge.providers.looks.variation import Variation
 
-MAX_PIXELS = 100_000_000
 """Larger than any camera's picture; refused before it is decoded."""
 
 MIDDLE = 0.44

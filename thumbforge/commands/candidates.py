@@ -1,0 +1,138 @@
+"""A hero run's candidates: made, resumed, and shown."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from thumbforge.commands.command import Arguments, print_json
+from thumbforge.errors import Exit, UsageError
+
+if TYPE_CHECKING:
+    from thumbforge.making.hero import Candidate
+    from thumbforge.making.resume import Resumption
+    from thumbforge.planning.decide import PlannedSeries
+    from thumbforge.planning.project import Project
+
+
+def make(project: Project, planned: PlannedSeries, arguments: Arguments, resumption: Resumption | None = None) -> int:
+    """Make what is missing of the candidates, then show them."""
+    from thumbforge.cancel import Cancel
+    from thumbforge.commands.running import configure_logging
+    from thumbforge.making.batch import Batch, threads_for
+    from thumbforge.making.executor import Placement
+    from thumbforge.making.hero import make_heroes, run_of
+    from thumbforge.tasks.reporter import Progress, interruptible
+
+    configure_logging(project, as_json=arguments.options["json"])
+    if resumption is None and all(row.idle and row.status == "completed" for row in planned.rows):
+        database = project.read_ledger()
+        assert database is not None
+        with closing(database):
+            run_id = run_of(database, planned)
+        if run_id:
+            return tell(project, run_id, Exit.DONE, arguments, "Nothing to do: these candidates are made.")
+    placement = Placement.of(project.settings, arguments.pairs.get("executor"), arguments.pairs.get("scheduler"))
+    cancel = Cancel()
+    at_once = arguments.options["concurrency"] or project.settings.integer("batch.concurrency")
+    progress = Progress(len(planned.rows))
+    with interruptible(cancel):
+        batch = Batch(
+            project, planned, planned.rows, cancel=cancel, at_once=at_once, resumption=resumption, placement=placement
+        )
+        result = make_heroes(batch, threads_for(planned, planned.rows, at_once, placement))
+    progress.close()
+    if result.run_id is None:
+        raise UsageError("nothing can be tried again: " + "; ".join(i.error or "" for i in result.items if i.error))
+    return tell(project, result.run_id, result.exit_code, arguments, result.stop or "")
+
+
+def tell(project: Project, run_id: str, exit_code: Exit, arguments: Arguments, said: str) -> int:
+    from thumbforge.commands.view import write
+    from thumbforge.making.hero import candidates
+    from thumbforge.store.views import find_run
+
+    database = project.read_ledger()
+    assert database is not None
+    with closing(database):
+        run = find_run(database, run_id)
+        found = candidates(database, run)
+    sheet = _sheet(project, run, found)
+    if arguments.options["json"]:
+        print_json({**_document(project, run, found, sheet), "exit_code": exit_code})
+        return exit_code
+    if said:
+        write(said)
+    _print_candidates(project, run, found, sheet)
+    if exit_code in {Exit.PARTIAL, Exit.INTERRUPTED, Exit.NOTHING_COMPLETED}:
+        write(f"Go on with: thumbforge runs resume {run_id[:8]}")
+    elif any(c.status == "completed" for c in found) and not any(c.picked for c in found):
+        write(f"Next: thumbforge hero pick {run_id[:8]} N")
+    return exit_code
+
+
+def _sheet(project: Project, run: sqlite3.Row, found: list[Candidate]) -> Path | None:
+    """The contact sheet of the candidates, made anew whenever it is asked for; a page of the same lies beside it."""
+    from thumbforge.making.sheet import hero_sheet, write_sheet
+
+    if not any(candidate.final for candidate in found):
+        return None
+    name = f"hero-{run['id'][:8]}"
+    page = write_sheet(hero_sheet(project, run, found), project.home / "sheets", (f"{name}.html", f"{name}.png"))
+    return page.with_suffix(".png")
+
+
+def _document(project: Project, run: sqlite3.Row, found: list[Candidate], sheet: Path | None) -> dict[str, Any]:
+    from thumbforge.planning.project import relative
+
+    def shown(picture: tuple[str, str] | None) -> dict[str, str] | None:
+        if picture is None:
+            return None
+        return {"sha256": picture[0], "path": relative(project.store.path(*picture), project.root)}
+
+    return {
+        "run": run["id"],
+        "kind": run["kind"],
+        "status": run["status"],
+        "parent_run_id": run["parent_run_id"],
+        "candidates": [
+            {
+                "ordinal": c.ordinal,
+                "iteration_id": c.iteration_id,
+                "status": c.status,
+                "picked": c.picked,
+                "compliant": c.compliant,
+                "error": c.error,
+                "art": shown(c.art),
+                "final": shown(c.final),
+            }
+            for c in found
+        ],
+        "sheet": relative(sheet, project.root) if sheet else None,
+    }
+
+
+def _print_candidates(project: Project, run: sqlite3.Row, found: list[Candidate], sheet: Path | None) -> None:
+    from thumbforge.commands.view import print_table, write
+    from thumbforge.planning.project import relative
+
+    write(f"{run['kind']} run {run['id']} ({run['status']})")
+    print_table(
+        ("pick", "candidate", "status", "compliant", "iteration", "picture", "error"),
+        [
+            (
+                "★" if c.picked else "",
+                str(c.ordinal),
+                c.status,
+                {True: "yes", False: "no", None: ""}[c.compliant],
+                c.iteration_id[:8],
+                relative(project.store.path(*c.final), project.root) if c.final else "",
+                c.error or "",
+            )
+            for c in found
+        ],
+    )
+    if sheet:
+        write(f"Contact sheet: {relative(sheet, project.root)}")

@@ -1,0 +1,185 @@
+"""`doit fetch`: a playlist's metadata from YouTube or a file, into specs/playlists and the ledger."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from thumbforge import log
+from thumbforge.commands.command import JSON_OPTION, Arguments, ThumbCommand, print_json
+from thumbforge.errors import Exit, Interrupted, UsageError
+
+if TYPE_CHECKING:
+    from thumbforge.planning.project import Project
+    from thumbforge.playlists.fetch import FetchOutcome
+    from thumbforge.playlists.thumbnails import Thumbnail
+
+SOURCES = {"api": "YouTube Data API", "ytdlp": "yt-dlp", "file": "file"}
+
+
+def _option(name: str, kind: type, about: str) -> dict[str, Any]:
+    default = False if kind is bool else None
+    return {"name": name, "short": "", "long": name, "type": kind, "default": default, "help": about}
+
+
+class Fetch(ThumbCommand):
+    name = "fetch"
+    doc_purpose = "bring a playlist from YouTube, or from a file, into specs/playlists"
+    doc_usage = "URL | ID | FILE"
+    doc_description = (
+        "Takes the address or id of a playlist, a video or a channel, or a file that yt-dlp -J, the YouTube Data API "
+        "or a spreadsheet (CSV) saved. Writes specs/playlists/<id>.yaml; there, what you edited stays, and a video "
+        "that is gone is marked as removed. A list is fresh for 24 hours. New videos get the next free parts; a part "
+        "once given stays with its video. The key of the API is THUMBFORGE_YOUTUBE_API_KEY; without one yt-dlp is "
+        "used, where it is installed."
+    )
+    cmd_options = (
+        _option("source", str, "api, ytdlp or file; default: what is there, in this order"),
+        _option("refresh", bool, "ask again, also within 24 hours; a second time, believe a list that is short"),
+        _option("parts", str, "parts of new videos: from-title, position or none; default: the next free ones"),
+        _option("thumbnails", bool, "store each video's current thumbnail in .thumbforge/thumbnails/"),
+        JSON_OPTION,
+    )
+
+    def run(self, arguments: Arguments) -> int:
+        from thumbforge.playlists.fetch import FetchRequest, fetch, target_of
+        from thumbforge.playlists.merge import Numbering
+
+        options = arguments.options
+        if len(arguments.words) != 1:
+            raise UsageError("fetch takes one address, id or file", hint="thumbforge fetch 'https://…?list=PL…'")
+        numbering: Numbering = options["parts"] or "next"
+        if options["parts"] == "next" or numbering not in get_args(Numbering):
+            raise UsageError(
+                f"--parts {numbering}: expected from-title, position or none", hint="thumbforge help fetch"
+            )
+        project = self.project()
+        _configure_logging(project)
+        request = FetchRequest(arguments.words[0], options["source"], options["refresh"], numbering)
+        target = target_of(request, project.cwd)
+        _tell_choice(target.link)
+        try:
+            outcome = fetch(project, request, target)
+            for warning in outcome.warnings:
+                log.warning(warning)
+            pictures = _pictures(project, outcome, options["refresh"]) if options["thumbnails"] else None
+        except KeyboardInterrupt:
+            raise Interrupted("fetch was stopped", hint="run it again: what is half done is gone on with") from None
+        failed = [picture for picture in pictures or () if picture.status == "failed"]
+        for picture in failed:
+            log.warning(f"no thumbnail of {picture.video}: {picture.error}")
+        code = Exit.PARTIAL if failed else Exit.DONE
+        if options["json"]:
+            print_json(_document(project, outcome, pictures, code))
+        else:
+            _print(project, outcome, pictures)
+        return code
+
+
+def _configure_logging(project: Project) -> None:
+    level = project.settings.text("log.level")
+    file = project.home / "logs" / "thumbforge.jsonl"
+    log.configure(level="warning" if level == "auto" else level, file=file)
+
+
+def _tell_choice(link: Any) -> None:
+    from thumbforge.sources.links import PlaylistLink
+
+    if isinstance(link, PlaylistLink) and link.video:
+        log.warning(f"the address names a video and a playlist: playlist {link.id} is fetched, not only {link.video}")
+
+
+def _pictures(project: Project, outcome: FetchOutcome, refresh: bool) -> tuple[Thumbnail, ...]:
+    from thumbforge.playlists.thumbnails import IMAGES_URL, store_thumbnails
+
+    base_s = project.settings.number("retry.base_s")
+    base_url = os.environ.get(IMAGES_URL)
+    return store_thumbnails(project.home, outcome.playlist, refresh=refresh, retry_base_s=base_s, base_url=base_url)
+
+
+def _document(
+    project: Project, outcome: FetchOutcome, pictures: tuple[Thumbnail, ...] | None, code: Exit
+) -> dict[str, Any]:
+    head = outcome.playlist.playlist
+    names = ("kind", "video", "title", "part", "position", "was")
+    return {
+        "playlist": head.id,
+        "name": outcome.name,
+        "title": head.title,
+        "file": _relative(project, outcome.path),
+        "source": outcome.source,
+        "fetched_at": outcome.fetched_at,
+        "fresh": outcome.is_fresh,
+        "items": sum(not item.removed for item in outcome.playlist.items),
+        "changes": [{name: getattr(change, name) for name in names} for change in outcome.changes],
+        "skipped": [{"place": s.place, "video": s.video, "reason": s.reason} for s in outcome.skipped],
+        "warnings": list(outcome.warnings),
+        "units": outcome.units,
+        "run": outcome.run_id,
+        "thumbnails": None if pictures is None else [_picture(project, picture) for picture in pictures],
+        "exit_code": code,
+    }
+
+
+def _picture(project: Project, picture: Thumbnail) -> dict[str, Any]:
+    return {
+        "video": picture.video,
+        "status": picture.status,
+        "path": picture.path and _relative(project, picture.path),
+        "size": picture.size or None,
+        "width": picture.width or None,
+        "height": picture.height or None,
+        "error": picture.error or None,
+    }
+
+
+def _relative(project: Project, path: Path) -> str:
+    from thumbforge.planning.project import relative
+
+    return str(relative(path, project.root))
+
+
+def _print(project: Project, outcome: FetchOutcome, pictures: tuple[Thumbnail, ...] | None) -> None:
+    from thumbforge.commands.view import one_line, print_table, write
+
+    head = outcome.playlist.playlist
+    at = datetime.fromtimestamp(outcome.fetched_at, UTC)
+    write(f"{'playlist':<10} {one_line(head.title) or outcome.name} ({head.id})")
+    write(f"{'source':<10} {SOURCES[outcome.source]}{f', {outcome.units} units of quota' if outcome.units else ''}")
+    write(f"{'file':<10} {_relative(project, outcome.path)}")
+    write("")
+    if outcome.is_fresh:
+        write(f"Fetched {at:%Y-%m-%d %H:%M} UTC, less than 24 hours ago: nothing was asked. --refresh asks again.")
+    else:
+        _print_changes(outcome)
+    if outcome.skipped:
+        write("")
+        print_table(
+            ("place", "video", "skipped because"), [(str(s.place), s.video or "", s.reason) for s in outcome.skipped]
+        )
+    if pictures is not None:
+        told = [f"{sum(p.status == status for p in pictures)} {status}" for status in ("stored", "kept", "failed")]
+        write(f"\nThumbnails: {', '.join(told)} in {_relative(project, project.home / 'thumbnails')}/")
+
+
+def _print_changes(outcome: FetchOutcome) -> None:
+    from thumbforge.commands.view import print_table, write
+
+    if not outcome.changes:
+        write(f"Nothing has changed: {len(outcome.playlist.items)} items.")
+        return
+    rows = [(c.kind, "" if c.part is None else str(c.part), c.video, c.title, _was(c.was)) for c in outcome.changes]
+    print_table(("change", "part", "video", "title", "was"), rows)
+    kinds = ("added", "returned", "removed", "renamed", "moved")
+    counts = {kind: sum(change.kind == kind for change in outcome.changes) for kind in kinds}
+    write("\n" + ", ".join(f"{count} {kind}" for kind, count in counts.items() if count) + ".")
+    if counts["added"] and not outcome.is_new:
+        write(f"New videos have parts of their own now; thumbforge playlist renumber {outcome.name} numbers by place.")
+
+
+def _was(was: str | int | None) -> str:
+    if was is None:
+        return ""
+    return f"place {was}" if isinstance(was, int) else was

@@ -1,0 +1,105 @@
+"""`doit init DIR`: a project that works at once, and a place for one's own specs. Never overwrites."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from thumbforge.commands.command import Arguments, ThumbCommand
+from thumbforge.errors import Exit, StoreError, UsageError
+
+DODO = '''"""The tasks of this project: `doit list --all -s`, `doit info thumb:…`, `doit batch series=example`."""
+
+from thumbforge.tasks.dodo import DOIT_CONFIG, task_sheet, task_thumb
+
+__all__ = ["DOIT_CONFIG", "task_sheet", "task_thumb"]
+'''
+GITIGNORE = "/.thumbforge/\n/out/\n/.doit.db*\n"
+PLAYLIST = """\
+# One playlist: what YouTube says of it, and what you want on the pictures.
+playlist: {id: PLexample000000, title: My first series, channel: My channel, language: en}
+items:
+  # `title` is the video's; `text` is what is drawn (default: the title). *word* takes the accent colour, \\n breaks.
+  - {video: example0001, title: How it all began, part: 1, text: "How it all *began*"}
+  - {video: example0002, title: The second part is where it gets interesting, part: 2, text: "It gets *interesting*"}
+  - {video: example0003, title: A look back, part: 3, text: "A look *back*"}
+"""
+SERIES = """\
+playlist: example
+hero: specs/heroes/example.jpg   # the picture that sets the style; or the id of a run or an iteration
+template: series-parts           # also: bold-title, minimal, or one of specs/templates
+provider: local                  # no key, no network, no cost
+max_images: 50                   # more than this many new pictures at once are refused
+"""
+SETTINGS = """\
+# Each line shows a default; remove the # to change it. The environment (THUMBFORGE_OUTPUT__WIDTH) goes before it.
+[batch]
+# concurrency = 4
+# max_retries = 2
+
+[output]
+# width = 1920
+# height = 1080
+# format = "jpeg"
+"""
+FILES = {
+    "dodo.py": DODO,
+    ".gitignore": GITIGNORE,
+    "thumbforge.toml": SETTINGS,
+    "specs/playlists/example.yaml": PLAYLIST,
+    "specs/series/example.yaml": SERIES,
+}
+FOLDERS = ("specs/playlists", "specs/series", "specs/heroes", "specs/templates", "specs/providers")
+
+
+class Init(ThumbCommand):
+    name = "init"
+    doc_purpose = "make a working project in a directory; nothing that is there is changed"
+    doc_usage = "DIR"
+    doc_description = "Writes dodo.py, .gitignore, thumbforge.toml and specs/ with a small example series."
+
+    def run(self, arguments: Arguments) -> int:
+        if len(arguments.words) != 1:
+            raise UsageError("init takes one directory", hint="thumbforge init my-channel")
+        root = (Path.cwd() / arguments.words[0]).absolute()
+        if root.exists() and not root.is_dir():
+            raise UsageError(f"{arguments.words[0]} is a file", hint="name a directory")
+        from thumbforge.commands.view import write
+
+        try:
+            for name, is_new in _lay(root):
+                write(f"{'made' if is_new else 'kept'}  {name}")
+        except OSError as error:
+            raise StoreError(f"{error.filename} could not be written: {error.strerror}") from error
+        write(f"Next: cd {arguments.words[0]} && doit batch series=example")
+        return Exit.DONE
+
+
+def _lay(root: Path) -> list[tuple[str, bool]]:
+    """Writes what is missing; returns each file's name and whether it is new."""
+    for folder in FOLDERS:
+        (root / folder).mkdir(parents=True, exist_ok=True)
+    told = []
+    for name, text in FILES.items():
+        told.append((name, _write_new(root / name, text.encode())))
+    hero = root / "specs/heroes/example.jpg"
+    told.append(("specs/heroes/example.jpg", not hero.exists() and _write_new(hero, _example_hero())))
+    return told
+
+
+def _write_new(path: Path, data: bytes) -> bool:
+    try:
+        with path.open("xb") as file:
+            file.write(data)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _example_hero() -> bytes:
+    """What `local` paints where it has no hero to start from."""
+    from thumbforge.cancel import Cancel
+    from thumbforge.providers.base import Call, Request
+    from thumbforge.providers.local import LocalProvider
+
+    request = Request("", None, 1920, 1080, None, None, "example0000")
+    return LocalProvider({}).generate(request, Call(Cancel(), 60, "", "", Path())).data

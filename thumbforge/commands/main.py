@@ -1,0 +1,103 @@
+"""The console script: doit's main program with our name, our exit codes, and tasks where there is no dodo.py."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from thumbforge import __version__
+from thumbforge.errors import Exit
+
+# doit's own commands end with its codes (1 failed, 2 error, 3 before start); under `thumbforge` they end with ours.
+_NATIVE = {0: 0, 1: 1, 2: 1, 3: 2}
+# doit's commands that only look; where their reader has gone (`thumbforge list | head`) they end as other tools do.
+_LOOKS = frozenset({"list", "info", "help", "dumpdb"})
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """`thumbforge …` equals `doit …`; returns the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments[:1] == ["--version"]:
+        sys.stdout.write(f"thumbforge {__version__}\n")
+        return 0
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        sys.stderr.write("not_found: the directory you are in is gone\nhint: cd into the project\n")
+        return int(Exit.NOT_FOUND)
+    return _run(arguments)
+
+
+def _run(arguments: list[str]) -> int:
+    from doit.cmd_base import ModuleTaskLoader, check_tasks_exist
+    from doit.cmd_info import Info
+    from doit.doit_cmd import DoitMain
+
+    from thumbforge.commands.command import find_root
+
+    root = find_root(Path.cwd(), os.environ.get("DOIT_FILE"))
+    names_a_file = any(word in {"-f", "--file", "-d", "--dir"} for word in arguments)
+    loader = None if names_a_file or (root / "dodo.py").is_file() else ModuleTaskLoader(_namespace())
+
+    class ThumbforgeMain(DoitMain):  # type: ignore[misc]
+        BIN_NAME = "thumbforge"
+
+        def process_args(self, cmd_args: Sequence[str]) -> list[str]:
+            """As doit's, but an empty word is a word."""
+            empty = [word for word in cmd_args if not word]
+            return [*super().process_args([word for word in cmd_args if word]), *empty]
+
+    class CheckedInfo(Info):  # type: ignore[misc]
+        """doit's `info`, which ends in a traceback for an unknown task."""
+
+        name = "info"
+
+        def _execute(self, pos_args: list[str], hide_status: bool = False) -> Any:
+            check_tasks_exist({task.name: task for task in self.task_list}, pos_args)
+            return super()._execute(pos_args, hide_status)
+
+    ThumbforgeMain.DOIT_CMDS = tuple(CheckedInfo if cls is Info else cls for cls in DoitMain.DOIT_CMDS)
+    main = ThumbforgeMain(task_loader=loader)
+    command = next((word for word in arguments if word in main.get_cmds()), "run")
+    if command in _LOOKS and hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        code = int(main.run(arguments) or 0)
+    except SystemExit as ended:  # our reporter's way to an exit code of its own
+        code = int(ended.code or 0)
+    return code if _is_ours(main, command) else _ours(command, code)
+
+
+def _namespace() -> dict[str, Any]:
+    """What the dodo.py of a new project has."""
+    from thumbforge.tasks.dodo import DOIT_CONFIG, task_sheet, task_thumb
+
+    return {"DOIT_CONFIG": DOIT_CONFIG, "task_sheet": task_sheet, "task_thumb": task_thumb}
+
+
+def _is_ours(main: Any, command: str) -> bool:
+    from doit.plugin import PluginEntry
+
+    entry = main.get_cmds()[command]
+    return isinstance(entry, PluginEntry) and entry.location.startswith("thumbforge.")
+
+
+def _ours(command: str, code: int) -> int:
+    """doit's code as ours. `info` says 1 for "would run", no failure; a run that failed says how far it got."""
+    if command == "info" and code == 1:
+        return 0
+    if command == "run" and code in {1, 2, 130}:
+        from thumbforge.tasks import session
+
+        found = session.current()
+        if found and found.exit_code is not None:
+            return int(found.exit_code)
+    return _NATIVE.get(code, code)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

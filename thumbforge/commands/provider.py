@@ -1,0 +1,198 @@
+"""`doit provider list | check | models`: which providers there are, whether they work, and what they offer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from thumbforge.commands.command import JSON_OPTION, Arguments, ThumbCommand, print_json
+from thumbforge.errors import Exit, Interrupted, NotFound, ThumbforgeError, UsageError
+
+if TYPE_CHECKING:
+    from thumbforge import models
+    from thumbforge.providers import base
+    from thumbforge.providers.health import Health
+    from thumbforge.specs.catalog import Catalog
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A profile with its provider, or with what keeps it from being set up."""
+
+    profile: models.Profile
+    provider: base.Provider | None
+    problem: str = ""
+
+
+class Provider(ThumbCommand):
+    name = "provider"
+    doc_purpose = "list the providers, check that one works, or list its models"
+    doc_usage = "list | check KEY | models KEY"
+    doc_description = "KEY is a profile's name or a provider's key. Nothing of this makes a picture or costs money."
+    cmd_options = (JSON_OPTION,)
+
+    def run(self, arguments: Arguments) -> int:
+        verb, *words = arguments.words or ("list",)
+        as_json = bool(arguments.options["json"])
+        catalog = self.project().catalog
+        try:
+            if verb == "list" and not words:
+                return _list(catalog, as_json=as_json)
+            if verb == "check" and len(words) == 1:
+                return _check(_profile(catalog, words[0]), as_json=as_json)
+            if verb == "models" and len(words) == 1:
+                return _models(_profile(catalog, words[0]), as_json=as_json)
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted") from None
+        raise UsageError(
+            f"provider does not know {' '.join([verb, *words])!r}", hint=f"thumbforge provider {self.doc_usage}"
+        )
+
+
+def _profile(catalog: Catalog, key: str) -> models.Profile:
+    """The profile of this name, else the provider of this key without params. NotFound where it is neither."""
+    from thumbforge.models import Profile
+    from thumbforge.providers.registry import provider_names
+
+    if key in catalog.profile_names():
+        return catalog.profile(key)
+    names = provider_names()
+    if key not in names:
+        known = sorted({*catalog.profile_names(), *names})
+        raise NotFound(f"there is no provider {key}", hint=f"there are: {', '.join(known)}")
+    return Profile(name=key, provider=key)
+
+
+def _list(catalog: Catalog, *, as_json: bool) -> int:
+    shown = [_row(found) for found in _all(catalog)]
+    if as_json:
+        print_json({"providers": shown})
+        return Exit.DONE
+    from thumbforge.commands.view import print_table
+
+    columns = ("profile", "provider", "key", "reads", "at once", "paid", "problem")
+    print_table(columns, [_cells(row) for row in shown])
+    return Exit.DONE
+
+
+def _all(catalog: Catalog) -> Iterator[Found]:
+    """Every profile, then every provider that no profile names."""
+    from thumbforge.models import Profile
+    from thumbforge.providers.registry import provider_names
+
+    used = set()
+    for name in catalog.profile_names():
+        try:
+            profile = catalog.profile(name)
+        except ThumbforgeError as error:
+            yield Found(Profile(name=name, provider=name), None, error.message)
+            continue
+        used.add(profile.provider)
+        yield _set_up(profile)
+    for name in provider_names():
+        if name not in used:
+            yield _set_up(Profile(name=name, provider=name))
+
+
+def _set_up(profile: models.Profile) -> Found:
+    from thumbforge.providers.registry import load_provider
+
+    try:
+        return Found(profile, load_provider(profile))
+    except ThumbforgeError as error:
+        return Found(profile, None, error.message)
+
+
+def _row(found: Found) -> dict[str, Any]:
+    from thumbforge.providers.health import auth_of
+
+    head = {"profile": found.profile.name, "provider": found.profile.provider}
+    if found.provider is None:
+        return {**head, "auth": "unknown", "capabilities": None, "problem": found.problem}
+    return {**head, "auth": auth_of(found.provider), "capabilities": _capabilities(found), "problem": None}
+
+
+def _capabilities(found: Found) -> dict[str, Any]:
+    from thumbforge.providers.registry import concurrency
+
+    assert found.provider is not None
+    own = found.provider.capabilities
+    try:
+        at_once = concurrency(found.profile, own)
+    except UsageError:
+        at_once = own.hard_limit
+    return {"reads": sorted(own.reads), "max_concurrency": at_once, "hard_limit": own.hard_limit, "paid": own.paid}
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    own = row["capabilities"]
+    told = ("", "", "")
+    if own:
+        told = (", ".join(own["reads"]), str(own["max_concurrency"]), "yes" if own["paid"] else "no")
+    return (row["profile"], row["provider"], row["auth"], *told, row["problem"] or "")
+
+
+def _check(profile: models.Profile, *, as_json: bool) -> int:
+    from thumbforge.cancel import Cancel
+    from thumbforge.providers.health import health_of
+    from thumbforge.providers.registry import load_provider
+
+    found = Found(profile, load_provider(profile))
+    health = health_of(found.provider, Cancel())
+    if as_json:
+        print_json(_checked(found, health))
+    else:
+        _print_check(found, health)
+    return Exit.DONE if health.ok else Exit.NOTHING_COMPLETED
+
+
+def _checked(found: Found, health: Health) -> dict[str, Any]:
+    from thumbforge.redact import redact
+
+    return {
+        **_row(found),
+        "auth": health.auth,
+        "healthy": health.ok,
+        "problem": redact(health.problem) or None,
+        "hint": redact(health.hint) or None,
+        "notes": [redact(note) for note in health.notes],
+    }
+
+
+def _print_check(found: Found, health: Health) -> None:
+    from thumbforge.commands.view import one_line, write
+
+    shown = _checked(found, health)
+    own = shown["capabilities"]
+    for name, value in (
+        ("profile", shown["profile"]),
+        ("provider", shown["provider"]),
+        ("reads", ", ".join(own["reads"])),
+        ("at once", f"{own['max_concurrency']} (at most {own['hard_limit']})"),
+        ("paid", "yes" if own["paid"] else "no"),
+        ("key", shown["auth"]),
+        ("healthy", "yes" if shown["healthy"] else f"no: {shown['problem']}"),
+        ("hint", shown["hint"]),
+        *(("note", note) for note in shown["notes"]),
+    ):
+        if value:
+            write(f"{name:<9} {one_line(str(value))}")
+
+
+def _models(profile: models.Profile, *, as_json: bool) -> int:
+    from thumbforge.cancel import Cancel
+    from thumbforge.commands.view import one_line, write
+    from thumbforge.providers.health import Listing
+    from thumbforge.providers.registry import load_provider
+
+    provider = load_provider(profile)
+    if not isinstance(provider, Listing):
+        raise UsageError(f"provider {profile.provider} has no models to choose from")
+    found = provider.models(Cancel())
+    if as_json:
+        print_json({"profile": profile.name, "provider": profile.provider, "models": list(found)})
+        return Exit.DONE
+    for name in found:
+        write(one_line(name))
+    return Exit.DONE

@@ -1,0 +1,37 @@
+"""Going on with a run, for `runs resume` and `batch --resume`."""
+
+from __future__ import annotations
+
+import sys
+
+from thumbforge.commands.command import Arguments, ThumbCommand
+
+
+def resume(command: ThumbCommand, prefix: str, arguments: Arguments) -> int:
+    """The run whose id begins with `prefix`, from its own plan; its exit code."""
+    from thumbforge.cancel import Cancel
+    from thumbforge.commands.running import configure_logging, run_tasks
+    from thumbforge.commands.view import print_result
+    from thumbforge.making.executor import Placement
+    from thumbforge.making.resume import plan_resume
+    from thumbforge.planning.prices import estimate
+    from thumbforge.tasks.session import Session, start
+    from thumbforge.tasks.tasks import add
+
+    as_json = bool(arguments.options["json"])
+    project = command.project()
+    configure_logging(project, as_json=as_json)
+    resumption = plan_resume(project, prefix, arguments.pairs.vars, arguments.pairs.amount("max_cost"))
+    profile, calls = resumption.planned.series.profile, sum(row.calls for row in resumption.planned.rows)
+    if profile.price and calls and not as_json:
+        sys.stderr.write(f"{estimate(profile, calls)}, {resumption.planned.spent} spent before\n")
+    if resumption.planned.kind != "batch":
+        from thumbforge.commands.candidates import make
+
+        return make(project, resumption.planned, arguments, resumption)
+    placement = Placement.of(project.settings, arguments.pairs.get("executor"), arguments.pairs.get("scheduler"))
+    session = start(Session(project, Cancel(), resumption=resumption, placement=placement))
+    names = add(session, resumption.planned, resumption.planned.rows)
+    result = run_tasks(session, names, arguments.options["concurrency"])
+    print_result(result, project, session.sheets.get(result.planned.series.name, ""), as_json=as_json)
+    return int(result.exit_code)

@@ -1,0 +1,72 @@
+"""What the commands that make pictures share: the series that is meant, where the log goes, and doit's runner."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from thumbforge import log
+from thumbforge.errors import ThumbforgeError
+
+
+def find_series(project: Any, request: Any) -> Any:
+    from thumbforge.planning.series import resolve
+
+    database = project.read_ledger()
+    try:
+        return resolve(project.place(database), request)
+    finally:
+        if database:
+            database.close()
+
+
+def configure_logging(project: Any, *, as_json: bool) -> None:
+    """On a terminal the bar tells what happens, so that only warnings are lines; elsewhere each item is one."""
+    level = project.settings.text("log.level")
+    if level == "auto":
+        level = "warning" if sys.stderr.isatty() or as_json else "info"
+    log.configure(level=level, file=project.home / "logs" / "thumbforge.jsonl")
+
+
+def run_tasks(session: Any, names: Sequence[str], concurrency: int | None) -> Any:
+    """Run the tasks with doit's runner, in threads; returns the batch's Result.
+
+    doit gets those with something to do. That the others are up to date the plan has found out.
+    """
+    from doit.control import TaskControl
+    from doit.dependency import Dependency
+    from doit.globals import Globals
+    from doit.runner import MThreadRunner
+    from doit.task import Stream, dict_to_task
+
+    from thumbforge.making.batch import threads_for
+    from thumbforge.making.executor import Placement
+    from thumbforge.tasks.backend import LedgerBackend
+    from thumbforge.tasks.checker import ContentChecker
+    from thumbforge.tasks.reporter import BatchReporter
+    from thumbforge.tasks.tasks import thumb_task
+
+    # What failed before comes last, so that it cannot hold up the rest.
+    todo = sorted((n for n in names if not session.rows[n].is_done), key=lambda n: session.rows[n].status == "failed")
+    control = TaskControl([dict_to_task(thumb_task(session, name)) for name in todo])
+    control.process(todo)
+    manager = Dependency(LedgerBackend, str(session.project.root / ".doit.db"), checker_cls=ContentChecker)
+    Globals.dep_manager = manager
+    reporter = BatchReporter(sys.stdout, {})
+    session.at_once = concurrency or session.project.settings.integer("batch.concurrency")
+    [planned] = session.planned.values()
+    placement = session.placement or Placement.of(session.project.settings)
+    workers = threads_for(planned, [session.rows[name] for name in todo], session.at_once, placement)
+    if session.resumption:
+        session.take_up()
+    runner = MThreadRunner(manager, reporter, True, False, Stream(2), workers)
+    with contextlib.chdir(session.project.root):  # doit's paths count from there, so that a project can be moved
+        runner.run_all(control.task_dispatcher())
+    for fault in session.faults.values():  # the run could not even be opened
+        raise fault
+    if reporter.runtime_errors:
+        raise ThumbforgeError("; ".join(reporter.runtime_errors))
+    [result] = reporter.results
+    return result

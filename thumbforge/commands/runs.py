@@ -1,0 +1,267 @@
+"""`doit runs …`: what the ledger knows of past and present runs, and what can be done with them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from thumbforge.commands.command import JSON_OPTION, VAR_OPTION, Arguments, ThumbCommand, print_json
+from thumbforge.errors import Exit, NotFound, UsageError
+from thumbforge.tasks.variables import RUN_NAMES
+
+if TYPE_CHECKING:
+    from thumbforge.planning.project import Project
+    from thumbforge.store.database import Database
+    from thumbforge.store.ledger import Ledger
+    from thumbforge.upkeep.cost import Cost
+
+KINDS = ("hero", "iterate", "batch", "ingest", "audit", "repair")
+STATUSES = ("pending", "running", "paused", "completed", "failed", "cancelled")
+
+
+def _choice(name: str, values: tuple[str, ...]) -> dict[str, Any]:
+    return {"name": name, "short": "", "long": name, "type": str, "default": None, "help": " | ".join(values)}
+
+
+class Runs(ThumbCommand):
+    name = "runs"
+    doc_purpose = "list, show, resume, cancel or delete runs, or add up what one cost"
+    doc_usage = "list | show RUN | resume RUN [var.x=…] [max_cost=N] | cancel RUN | delete RUN [--assets] | cost RUN"
+    doc_description = (
+        "RUN is a run's id or the start of it. list shows the newest first. resume goes on with a paused or failed run "
+        "from its own plan; var.<name>=<value> plans what is not completed anew, max_cost=N lets the whole run cost so "
+        "much. cancel stops a run, a live one in another terminal within a heartbeat. delete is refused while another "
+        "run needs it; --assets also removes the pictures that nothing else uses."
+    )
+    pair_names = ("max_cost", *RUN_NAMES)
+    cmd_options = (
+        _choice("kind", KINDS),
+        _choice("status", STATUSES),
+        {"name": "limit", "short": "", "long": "limit", "type": int, "default": 50, "help": "runs to list"},
+        {
+            "name": "assets",
+            "short": "",
+            "long": "assets",
+            "type": bool,
+            "default": False,
+            "help": "delete pictures too",
+        },
+        {"name": "n", "short": "n", "long": "concurrency", "type": int, "default": None, "help": "items made at once"},
+        VAR_OPTION,
+        {
+            "name": "max-cost",
+            "short": "",
+            "long": "max-cost",
+            "type": str,
+            "default": None,
+            "help": "what a resumed run may cost in all",
+        },
+        JSON_OPTION,
+    )
+
+    def run(self, arguments: Arguments) -> int:
+        verb, *words = arguments.words or ("list",)
+        verbs = {
+            "show": self._show,
+            "resume": self._resume,
+            "cancel": self._cancel,
+            "delete": self._delete,
+            "cost": self._cost,
+        }
+        if verb == "list" and not words:
+            return self._list(arguments)
+        if verb not in verbs or len(words) != 1:
+            raise UsageError(
+                f"runs does not know {' '.join([verb, *words])!r}", hint=f"thumbforge runs {self.doc_usage}"
+            )
+        if verb != "resume" and (arguments.pairs.vars or arguments.pairs.values):
+            raise UsageError(f"runs {verb} takes no variables")
+        return verbs[verb](words[0], arguments)
+
+    def _list(self, arguments: Arguments) -> int:
+        from thumbforge.commands.view import print_table, write
+        from thumbforge.store.views import list_runs
+
+        options = arguments.options
+        for name, values in (("kind", KINDS), ("status", STATUSES)):
+            if options[name] not in {None, *values}:
+                raise UsageError(f"--{name} {options[name]}: expected {', '.join(values)}")
+        database = self.project().read_ledger()
+        runs = []
+        if database:
+            with closing(database):
+                runs = list_runs(database, kind=options["kind"], status=options["status"], limit=options["limit"])
+        if options["json"]:
+            print_json({"runs": runs})
+        elif not runs:
+            write("No runs yet.")
+        else:
+            columns = ("run", "kind", "status", "series", "template", "provider", "done", "failed", "started", "exit")
+            print_table(columns, [_listed(run) for run in runs])
+        return Exit.DONE
+
+    def _resume(self, prefix: str, arguments: Arguments) -> int:
+        from thumbforge.commands.resuming import resume
+
+        return resume(self, prefix, arguments)
+
+    def _cancel(self, prefix: str, arguments: Arguments) -> int:
+        from thumbforge.commands.view import write
+
+        with self._ledger(prefix) as (_, ledger, run):
+            state = ledger.cancel(run["id"])
+        if arguments.options["json"]:
+            print_json({"run": run["id"], "state": state})
+        elif state == "requested":
+            write(f"Run {run['id'][:8]} is asked to stop; it does so within a heartbeat.")
+        else:
+            write(f"Run {run['id'][:8]} is cancelled.")
+        return Exit.DONE
+
+    def _delete(self, prefix: str, arguments: Arguments) -> int:
+        from thumbforge.commands.view import write
+        from thumbforge.store.deletion import delete_run
+
+        with self._ledger(prefix) as (project, ledger, run):
+            deleted = delete_run(
+                ledger.database, project.store, run["id"], ledger.now(), with_assets=arguments.options["assets"]
+            )
+        if arguments.options["json"]:
+            print_json(
+                {"deleted": {"run": deleted.run_id, "iterations": deleted.iterations, "assets": list(deleted.files)}}
+            )
+        else:
+            write(f"Run {run['id'][:8]} is deleted: {deleted.iterations} iterations, {len(deleted.files)} files.")
+            if deleted.iterations:
+                write("What it made is forgotten: a later batch that wants these pictures makes them anew.")
+        return Exit.DONE
+
+    def _cost(self, prefix: str, arguments: Arguments) -> int:
+        from thumbforge.store.views import attempts_by
+        from thumbforge.upkeep.cost import cost_of
+
+        with self._reading(prefix) as (_, database, run):
+            cost = cost_of(attempts_by(database, run["id"]))
+        if arguments.options["json"]:
+            print_json({"run": run["id"], "cost": cost.as_dict()})
+        else:
+            _print_cost(run["id"], cost)
+        return Exit.DONE
+
+    @contextmanager
+    def _reading(self, prefix: str) -> Iterator[tuple[Project, Database, sqlite3.Row]]:
+        from thumbforge.store.views import find_run
+
+        project = self.project()
+        database = project.read_ledger()
+        if database is None:
+            raise NotFound(f"there is no run {prefix}", hint="this project has no ledger yet")
+        with closing(database):
+            yield project, database, find_run(database, prefix)
+
+    @contextmanager
+    def _ledger(self, prefix: str) -> Iterator[tuple[Project, Ledger, sqlite3.Row]]:
+        """For a change: the run is looked up first, so that an unknown one makes no ledger."""
+        from thumbforge.store.leases import new_owner
+        from thumbforge.store.ledger import Ledger
+
+        with self._reading(prefix) as (project, _, run):
+            pass
+        with closing(project.write_ledger()) as database:
+            yield project, Ledger(database, new_owner(), project.settings.number("lease.ttl_s")), run
+
+    def _show(self, prefix: str, arguments: Arguments) -> int:
+        from thumbforge.store.views import show_run
+
+        with self._reading(prefix) as (project, database, run):
+            shown = show_run(database, run["id"])
+        for iteration in shown["iterations"]:
+            if found := iteration["final_asset"]:
+                path = project.store.path(found["sha256"], found.pop("suffix"))
+                found["path"] = (
+                    path.relative_to(project.root).as_posix() if path.is_relative_to(project.root) else str(path)
+                )
+        if arguments.options["json"]:
+            print_json(shown)
+        else:
+            _print_run(shown)
+        return Exit.DONE
+
+
+def _listed(run: dict[str, Any]) -> tuple[str, ...]:
+    from thumbforge.commands.view import when
+
+    counts = run["counts"]
+    return (
+        run["id"][:8],
+        run["kind"],
+        run["status"],
+        run["series"] or "",
+        run["template"] or "",
+        run["provider"] or "",
+        f"{counts['completed']}/{counts['total']}",
+        str(counts["failed"]),
+        when(run["started_at"]),
+        "" if run["exit_code"] is None else str(run["exit_code"]),
+    )
+
+
+def _print_cost(run_id: str, cost: Cost) -> None:
+    from thumbforge.commands.view import write
+
+    money = ", ".join(f"{amount} {currency}" for currency, amount in cost.money.items())
+    for name, value in (
+        ("run", run_id),
+        ("calls", f"{cost.calls} in {cost.attempts} attempts, {cost.seconds:.1f} s"),
+        ("money", money or "no data"),
+        ("tokens", "no data" if cost.tokens is None else cost.tokens),
+        ("no data", f"{cost.unknown} attempts without a price" if cost.unknown else ""),
+        ("unclear", f"{cost.perhaps_billed} calls perhaps billed without a picture" if cost.perhaps_billed else ""),
+        ("lost", f"{cost.lost} attempts whose process died, perhaps billed" if cost.lost else ""),
+    ):
+        if value != "":
+            write(f"{name:<11} {value}")
+
+
+def _print_run(shown: dict[str, Any]) -> None:
+    from thumbforge.commands.view import print_table, when, write
+
+    run, summary = shown["run"], shown["summary"]
+    done = ", ".join(f"{summary[state]} {state}" for state in ("completed", "failed", "pending"))
+    calls = sum(attempt["calls"] for attempt in shown["attempts"])
+    for name, value in (
+        ("run", run["id"]),
+        ("kind", run["kind"]),
+        ("status", run["status"] if run["error"] is None else f"{run['status']}: {run['error']}"),
+        ("series", run["series"]),
+        ("playlist", run["playlist"]),
+        ("template", run["template"]),
+        ("provider", run["provider"]),
+        ("reference", run["reference"] and run["reference"][:12]),
+        ("parent run", run["parent_run_id"]),
+        ("started", when(run["started_at"])),
+        ("finished", when(run["finished_at"])),
+        ("exit code", run["exit_code"]),
+        ("items", f"{summary['total']}: {done}"),
+        ("calls", calls),
+    ):
+        if value not in {None, ""}:
+            write(f"{name:<11} {value}")
+    write("")
+    print_table(
+        ("part", "title", "action", "status", "key", "asset", "error"),
+        [
+            (
+                "" if i["part"] is None else str(i["part"]),
+                i["title"] or "",
+                i["action"] or "",
+                i["status"],
+                i["key"][:8],
+                i["final_asset"]["sha256"][:12] if i["final_asset"] else "",
+                i["error"] or "",
+            )
+            for i in shown["iterations"]
+        ],
+    )

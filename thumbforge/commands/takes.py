@@ -1,0 +1,163 @@
+"""`doit takes …`: "not this one". Go back to an older take without a call, or protect an approved picture."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from thumbforge.commands.command import JSON_OPTION, Arguments, ThumbCommand, print_json
+from thumbforge.errors import Exit, NotFound, UsageError
+from thumbforge.tasks import variables
+
+if TYPE_CHECKING:
+    from thumbforge.planning.decide import PlannedSeries
+    from thumbforge.planning.plan import Row
+    from thumbforge.planning.project import Project
+
+
+class Takes(ThumbCommand):
+    name = "takes"
+    doc_purpose = "list the takes of an item, go back to one, or lock an approved picture"
+    doc_usage = "list ITEM | use ITEM N | lock ITEM | unlock ITEM  [series=…]"
+    doc_description = (
+        "ITEM is a part number, a video id, or a task's name (thumb:<series>:<video>). A new take is made with "
+        "batch only=7 retake=1. use goes back (or forth) without a call; lock protects an approved picture: what "
+        "changes is reported, not made; unlock ends that."
+    )
+    pair_names = variables.SERIES_NAMES
+    cmd_options = (JSON_OPTION,)
+
+    def run(self, arguments: Arguments) -> int:
+        verb, *words = arguments.words or ("",)
+        verbs = {("list", 1): _list, ("use", 2): _use, ("lock", 1): _lock, ("unlock", 1): _unlock}
+        if (verb, len(words)) not in verbs:
+            raise UsageError(
+                f"takes does not know {' '.join(arguments.words)!r}", hint=f"thumbforge takes {self.doc_usage}"
+            )
+        project = self.project()
+        planned, row = find_item(project, words[0], arguments.pairs)
+        return verbs[verb, len(words)](project, planned, row, words[1:], arguments)
+
+
+def find_item(project: Project, word: str, pairs: variables.Pairs) -> tuple[PlannedSeries, Row]:
+    """The row that ITEM means. Raises NotFound where the series has no such item, UsageError where it is not clear."""
+    from thumbforge.commands.running import find_series
+    from thumbforge.planning.decide import plan_series
+    from thumbforge.tasks.tasks import request_of
+
+    series = None
+    if match := re.fullmatch(r"thumb:([^:]+):(.+)", word):
+        series, word = match[1], match[2]
+    if not series and not pairs.values:
+        names = project.catalog.series_names()
+        if len(names) != 1:
+            raise UsageError(
+                "which series?", hint="series=" + " or series=".join(sorted(names)) if names else "series=…"
+            )
+        series = names[0]
+    if series:
+        pairs = variables.Pairs({**pairs.values, "series": series}, pairs.vars)
+    planned = plan_series(project, find_series(project, request_of(pairs)))
+    found = [row for row in planned.rows if word in _names(row)]
+    if len(found) != 1:
+        raise NotFound(f"{planned.series.name} has no item {word}", hint="a part number or a video id")
+    return planned, found[0]
+
+
+def _names(row: Row) -> set[str]:
+    """What an item may be called: its video, its part, or its position as tables show it where there is no part."""
+    part = row.wanted.item.part
+    return {row.wanted.task_name, f"#{row.wanted.position}" if part is None else str(part)}
+
+
+def takes_of(project: Project, row: Row) -> list[dict[str, Any]]:
+    """The takes that have art, the newest attempt of each; one of them is in use."""
+    database = project.read_ledger()
+    if database is None or row.iteration_id is None:
+        return []
+    with closing(database):
+        rows = database.rows(
+            "SELECT take, attempt.id, closed_at, cost, currency, calls, asset.sha256, suffix, attempt.id ="
+            " iteration.attempt_id AS in_use FROM attempt JOIN asset ON asset.sha256 = art_sha256"
+            " JOIN iteration ON iteration.id = iteration_id WHERE iteration_id = ? ORDER BY take, n",
+            (row.iteration_id,),
+        )
+    return list({found["take"]: dict(found) for found in rows}.values())
+
+
+def _list(project: Project, planned: PlannedSeries, row: Row, _: Sequence[str], arguments: Arguments) -> int:
+    from thumbforge.commands.view import print_table, when, write
+    from thumbforge.planning.project import relative
+
+    takes = takes_of(project, row)
+    for take in takes:
+        take["path"] = relative(project.store.path(take["sha256"], take["suffix"]), project.root)
+    if arguments.options["json"]:
+        names = ("take", "in_use", "sha256", "path", "closed_at", "calls", "cost", "currency")
+        shown = [{**{name: take[name] for name in names}, "in_use": bool(take["in_use"])} for take in takes]
+        print_json({"item": row.wanted.task_name, "locked": row.is_locked, "takes": shown})
+        return Exit.DONE
+    if not takes:
+        write("No picture yet.")
+        return Exit.DONE
+    print_table(
+        ("use", "take", "made", "art"),
+        [("★" if t["in_use"] else "", str(t["take"]), when(t["closed_at"]), t["path"]) for t in takes],
+    )
+    if row.is_locked:
+        write("Locked: its picture stays as it is.")
+    return Exit.DONE
+
+
+def _use(project: Project, planned: PlannedSeries, row: Row, words: Sequence[str], arguments: Arguments) -> int:
+    from thumbforge.cancel import Cancel
+    from thumbforge.commands.running import configure_logging, run_tasks
+    from thumbforge.commands.view import print_result
+    from thumbforge.planning.decide import decided
+    from thumbforge.store.leases import new_owner
+    from thumbforge.store.ledger import Ledger
+    from thumbforge.tasks.session import Session, start
+    from thumbforge.tasks.tasks import add
+
+    take = next((t for t in takes_of(project, row) if str(t["take"]) == words[0]), None)
+    if take is None or row.iteration_id is None:
+        raise UsageError(f"there is no take {words[0]}", hint="thumbforge takes list shows them")
+    if row.is_locked:
+        raise UsageError("the item is locked", hint="thumbforge takes unlock it first")
+    project.store.verify(take["sha256"], take["suffix"])
+    configure_logging(project, as_json=arguments.options["json"])
+    with closing(project.write_ledger()) as database:
+        Ledger(database, new_owner(), 30).use_take(row.iteration_id, take["id"])
+    planned = decided(project, planned)
+    [now] = [r for r in planned.rows if r.wanted.item_key == row.wanted.item_key]
+    session = start(Session(project, Cancel()))
+    result = run_tasks(session, add(session, planned, [now]), None)
+    page = session.sheets.get(planned.series.name, "")
+    print_result(result, project, page, as_json=arguments.options["json"])
+    return int(result.exit_code)
+
+
+def _lock(project: Project, planned: PlannedSeries, row: Row, _: Sequence[str], arguments: Arguments) -> int:
+    if row.status != "completed" or row.action != "skip":
+        raise UsageError(f"{row.wanted.task_name} is not done: {row.reason}", hint="make it first, then lock it")
+    return _set_lock(project, planned, row, True, arguments)
+
+
+def _unlock(project: Project, planned: PlannedSeries, row: Row, _: Sequence[str], arguments: Arguments) -> int:
+    return _set_lock(project, planned, row, False, arguments)
+
+
+def _set_lock(project: Project, planned: PlannedSeries, row: Row, locked: bool, arguments: Arguments) -> int:
+    from thumbforge.commands.view import write
+    from thumbforge.store.leases import new_owner
+    from thumbforge.store.ledger import Ledger
+
+    with closing(project.write_ledger()) as database:
+        Ledger(database, new_owner(), 30).lock_export(planned.series.name, row.wanted.item_key, locked)
+    if arguments.options["json"]:
+        print_json({"item": row.wanted.task_name, "locked": locked})
+    else:
+        write(f"{row.wanted.task_name} is {'locked: its picture stays as it is' if locked else 'unlocked'}.")
+    return Exit.DONE

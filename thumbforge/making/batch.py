@@ -1,0 +1,333 @@
+"""A batch: a series planned once, then its items made by any number of threads under one run, then rolled up."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import chain
+
+from thumbforge import ids, log
+from thumbforge.cancel import Cancel
+from thumbforge.cores import usable_cores
+from thumbforge.errors import Exit, Interrupted, LeaseLost, LedgerError, StoreError, ThumbforgeError
+from thumbforge.making.brake import Brake, Budget
+from thumbforge.making.executor import Placement
+from thumbforge.making.export import Exporter
+from thumbforge.making.heartbeat import Heartbeat
+from thumbforge.making.make import Outcome, Workshop, make, write_manifest
+from thumbforge.making.record import planned_item, record_file_hero, remember_world, run_params
+from thumbforge.making.resume import Resumption
+from thumbforge.making.rollup import ItemResult, Result, Summary, roll_up
+from thumbforge.making.threads import Executor
+from thumbforge.planning.decide import PlannedSeries, settled
+from thumbforge.planning.plan import Row
+from thumbforge.planning.prices import price_of
+from thumbforge.planning.project import Project
+from thumbforge.planning.reference import check_hero, keep_hero
+from thumbforge.playlists.ingest import ingest
+from thumbforge.providers.base import Reference
+from thumbforge.providers.registry import concurrency
+from thumbforge.store.leases import Slots, new_owner
+from thumbforge.store.ledger import Fence, Ledger, NewRun
+from thumbforge.store.states import RunEvent
+from thumbforge.store.work import Busy, Work
+
+
+def threads_for(planned: PlannedSeries, rows: Sequence[Row], at_once: int, placement: Placement) -> int:
+    """Threads for `at_once` items. While a provider elsewhere paints, the cores draw what has come back, and as many
+    threads again are ready for the next calls: answers that come all at once keep no slot waiting for their drawing.
+    What is painted and not drawn yet is never more than that, and open are only the executor's few."""
+    if planned.capabilities.cpu_bound or not any(row.calls for row in rows):
+        return at_once + placement.processes_for(pictures_in(rows))
+    calls = min(at_once, concurrency(planned.series.profile, planned.capabilities))
+    return calls + max(usable_cores(), calls)
+
+
+def pictures_in(rows: Iterable[Row]) -> int:
+    """How many are to be drawn, whether from new art or from old."""
+    return sum(row.action != "skip" for row in rows)
+
+
+class Batch:
+    """One execution of the selected rows of a planned series.
+
+    `outcome` may be called from many threads, once per item and in any order. `close` must be called in the end.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        planned: PlannedSeries,
+        rows: Sequence[Row],
+        *,
+        cancel: Cancel,
+        wait: bool = True,
+        at_once: int | None = None,
+        resumption: Resumption | None = None,
+        placement: Placement | None = None,
+    ) -> None:
+        self.project, self.planned, self.cancel = project, planned, cancel
+        self._rows = {row.wanted.item_key: row for row in rows}
+        self._wait, self._at_once, self._resumption = wait, at_once, resumption
+        self._lock = threading.Lock()
+        self._todo = {key: row for key, row in self._rows.items() if self._is_work(row)}
+        self._doing: set[str] = set()
+        self._done: dict[str, Outcome] = {}
+        self._failed: dict[str, Outcome] = {}
+        self._fault: ThumbforgeError | None = None
+        self.run_id: str | None = None
+        with ExitStack() as opened:
+            executor = None
+            if self._todo or resumption:  # before anything is written: a cluster may not be there
+                executor = (placement or Placement.of(project.settings)).executor(pictures_in(self._todo.values()))
+                opened.callback(executor.close)
+            self._database = project.write_ledger()
+            opened.callback(self._database.close)
+            self._ledger = Ledger(self._database, new_owner(), project.settings.number("lease.ttl_s"))
+            self._exporter = Exporter(project.out, self._database, project.store)
+            if executor:
+                self._open(executor)
+            self._opened = opened.pop_all()
+
+    def _is_work(self, row: Row) -> bool:
+        return row.action != "skip" or (self._wait and row.busy_in is not None)
+
+    def _open(self, executor: Executor) -> None:
+        """Record the run with its frozen plan, or take up an old one; take its lease and keep it alive."""
+        project, series, settings = self.project, self.planned.series, self.project.settings
+        for run_id in self._ledger.sweep(settings.integer("batch.max_lost")):
+            log.info("a run whose process died was marked paused", run=run_id)
+        reference = self._reference()
+        provider = executor.painter(series.profile)
+        limit = concurrency(series.profile, self.planned.capabilities)
+        self._fence = self._take_up(self._resumption) if self._resumption else self._begin()
+        self.run_id = self._fence.run_id
+        slots = Slots(self._database, self._ledger.owner, settings.number("lease.ttl_s"))
+        self._heartbeat = Heartbeat(self._ledger, self._fence, slots, settings.number("lease.beat_s"), self.cancel)
+        found = self._database.rows("SELECT item_key, iteration_id FROM run_item WHERE run_id = ?", (self.run_id,))
+        self._iterations = {row["item_key"]: row["iteration_id"] for row in found}
+        calls = sum(row.calls for row in self._rows.values())
+        budget = Budget(self.run_id, price_of(series.profile), series.max_cost, self.planned.spent, calls)
+        self._shop = Workshop(
+            root=project.root,
+            database=self._database,
+            store=project.store,
+            work=Work(self._database, self._fence),
+            slots=slots,
+            provider=provider,
+            executor=executor,
+            profile=series.profile,
+            concurrency=limit,
+            at_once=min(limit, self._at_once or limit),
+            reference=reference,
+            exporter=self._exporter,
+            cancel=self.cancel,
+            brake=Brake(self.cancel, budget, paid=provider.capabilities.paid),
+            retry_base_s=settings.number("retry.base_s"),
+        )
+
+    def _reference(self) -> Reference | None:
+        """The hero, decoded, stored, and recorded in the lineage."""
+        hero = self.planned.series.hero
+        if not hero.exists:
+            return None
+        info = check_hero(hero)
+        path = keep_hero(hero, info, self.project.store)
+        if hero.from_file:
+            record_file_hero(self._ledger, hero, info)
+        return Reference(hero.sha256, path.absolute(), info.media_type)
+
+    def _begin(self) -> Fence:
+        planned, series = self.planned, self.planned.series
+        remember_world(self._ledger, series)
+        if planned.kind == "batch":
+            ingest(self._ledger, self.project.store, series.playlist)
+        new = NewRun(
+            id=ids.new_run_id(),
+            kind=planned.kind,
+            series=series.name or None,
+            playlist_id=series.playlist.playlist.id,
+            spec_hash=series.template.spec_hash,
+            profile_id=series.profile.id,
+            parent_run_id=planned.parent_run_id,
+            reference_sha256=series.hero.sha256 or None,
+            params=run_params(planned),
+        )
+        return self._ledger.open_run(new, [planned_item(row, self._is_work(row)) for row in self._rows.values()])
+
+    def _take_up(self, resumption: Resumption) -> Fence:
+        return self._ledger.resume_run(resumption.run_id, resumption.replanned, resumption.params)
+
+    def outcome(self, item_key: str) -> Outcome:
+        """Make this item, if it is to be made; wait for it where another run is at it.
+
+        A thread whose item is being made elsewhere makes other items of the run meanwhile, so that it waits only when
+        nothing else is left.
+        """
+        row = self._rows[item_key]
+        if not self._is_work(row):
+            return self._standing(row)
+        passed: set[str] = set()
+        while (done := self._done.get(item_key)) is None:
+            if self._stopped():
+                return self._unbegun()
+            key = self._next(item_key, passed)
+            if key is None:
+                passed.clear()
+                if not self._pause():
+                    return self._unbegun()
+            elif not self._make(key):
+                if not self._wait:
+                    self._settle(key, Outcome("pending", error="running in another run"))
+                passed.add(key)
+        return done
+
+    def _standing(self, row: Row) -> Outcome:
+        """An item without work: put back what is missing, or say again why it failed."""
+        if row.busy_in:
+            return Outcome("pending", error=row.reason)
+        if row.status != "completed" or row.final is None:
+            return Outcome("failed", error=row.reason)
+        warnings: tuple[str, ...] = ()
+        if row.restore:
+            warnings = self._restore(row)
+        return Outcome("completed", row.final.picture, row.final.final_key, True, None, warnings)
+
+    def _restore(self, row: Row) -> tuple[str, ...]:
+        assert row.final is not None
+        if "manifest" in row.restore:
+            assert row.art is not None
+            write_manifest(self.project.store, row, row.art, row.final.picture)
+        return self._exporter.export(row.wanted, row.final.final_key, row.final.picture)
+
+    def _next(self, item_key: str, passed: set[str]) -> str | None:
+        """Reserve an item: the wanted one if it is free, else the first free one that is not known to be busy."""
+        with self._lock:
+            free = (k for k in chain((item_key,), self._todo) if k in self._todo and k not in self._doing)
+            key = next((k for k in free if k not in passed), None)
+            if key is not None:
+                self._doing.add(key)
+            return key
+
+    def _make(self, key: str) -> bool:
+        """Make a reserved item; False where a live run is at it."""
+        row, iteration_id = self._todo[key], self._iterations[key]
+        if iteration_id in self._failed:  # another place of the same video: the same picture, the same try
+            self._settle(key, self._failed[iteration_id])
+            with self._lock:
+                self._doing.discard(key)
+            return True
+        try:
+            with log.bound(run=self.run_id, iteration=iteration_id, provider=self.planned.series.profile.provider):
+                outcome = make(row, iteration_id, self._shop)
+                if isinstance(outcome, Busy):
+                    return False
+                self._tell(row, outcome)
+        except OSError as error:
+            self._stop(StoreError(f"the store cannot be used: {error.strerror or error}"))
+            outcome = Outcome("pending", error=str(error))
+        except (LeaseLost, LedgerError, StoreError) as error:
+            self._stop(error)
+            outcome = Outcome("pending", error=f"{error.code}: {error}")
+        except Exception as error:  # noqa: BLE001 - a bug in one item must not leave the run without an end
+            log.error("unexpected", exc_info=error)
+            fault = ThumbforgeError(
+                f"{type(error).__name__}: {error}", hint="this is a bug; the log file has the details"
+            )
+            self._stop(fault)
+            outcome = Outcome("pending", error=f"{fault.code}: {fault}")
+        finally:
+            with self._lock:
+                self._doing.discard(key)
+        if outcome.status == "failed":
+            self._failed[iteration_id] = outcome
+        self._settle(key, outcome)
+        return True
+
+    def _settle(self, key: str, outcome: Outcome) -> None:
+        with self._lock:
+            self._done[key] = outcome
+            self._todo.pop(key, None)
+
+    def _tell(self, row: Row, outcome: Outcome) -> None:
+        part, video = row.wanted.item.part, row.wanted.item.video
+        if outcome.status == "completed":
+            log.info("item completed", part=part, video=video, action=row.action)
+        elif outcome.status == "failed":
+            log.error("item failed", part=part, video=video, error=outcome.error)
+        for warning in outcome.warnings:
+            log.warning(warning, part=part, video=video)
+
+    def _stop(self, error: ThumbforgeError) -> None:
+        with self._lock:
+            self._fault = self._fault or error
+        log.error("the run stops", error=f"{error.code}: {error}")
+        self.cancel.set()
+
+    def _stopped(self) -> bool:
+        return self._shop.brake.is_pulled
+
+    def _unbegun(self) -> Outcome:
+        return Outcome("pending", error="interrupted before it began")
+
+    def _pause(self) -> bool:
+        try:
+            self._shop.brake.wait(0.1)
+        except Interrupted:
+            return False
+        # One that slept past its lease is fenced off before its items are taken over; its staged answers are found.
+        self._ledger.sweep(self.project.settings.integer("batch.max_lost"))
+        return True
+
+    def close(self, ignored: Mapping[str, str]) -> Result:
+        """Roll the run up from what the ledger says now, record its end, and give everything back.
+
+        `ignored` are the item keys that `doit ignore` kept out, with their task names.
+        """
+        for key in self._rows.keys() & ignored.keys():
+            self._done[key] = Outcome("pending", error=f"ignored; doit forget {ignored[key]} takes it back")
+        try:
+            if self.run_id:
+                self._heartbeat.stop()
+            after = settled(self.project, self.planned, self._rows, self._database)
+            items = tuple(ItemResult(row, after[key], self._done.get(key)) for key, row in self._rows.items())
+            summary, exit_code = roll_up(items, self.planned.kind)
+            stop = None
+            if self.run_id:
+                exit_code, stop = self._end_run(summary, exit_code)
+            unread = not self.planned.capabilities.takes_reference
+            cancelled = self.run_id is not None and self._heartbeat.cancel_requested
+            reason = self._shop.brake.reason if self.run_id else None
+            rows = tuple(after.values())
+            return Result(self.planned, self.run_id, items, summary, exit_code, stop, unread, cancelled, reason, rows)
+        finally:
+            self._opened.close()
+
+    def _end_run(self, summary: Summary, exit_code: Exit) -> tuple[Exit, str | None]:
+        run = f"run {str(self.run_id)[:8]}"
+        counts = f"({summary.completed} completed, {summary.failed} failed, {summary.pending} pending)"
+        if isinstance(self._fault, LeaseLost) or self._heartbeat.lost:
+            return Exit.UNEXPECTED, f"Stopped: {run} was taken over by another process {counts}."
+        if self._fault:
+            self._ledger.close_run(self._fence, "pause", Exit.UNEXPECTED, f"{self._fault.code}: {self._fault}")
+            return Exit.UNEXPECTED, f"Stopped: {self._fault.message}; {run} paused {counts}."
+        if self._heartbeat.cancel_requested:
+            self._ledger.close_run(self._fence, "cancel", Exit.INTERRUPTED, "cancelled")
+            return Exit.INTERRUPTED, f"Cancelled: {run} {counts}."
+        if self.cancel.is_set():
+            self._ledger.close_run(self._fence, "pause", Exit.INTERRUPTED, "interrupted")
+            return Exit.INTERRUPTED, f"Interrupted: {run} paused {counts}."
+        if reason := self._shop.brake.reason:
+            exit_code = Exit.PARTIAL if summary.completed else Exit.NOTHING_COMPLETED
+            text = f"{reason.code}: {reason}"
+            self._ledger.close_run(self._fence, "pause", exit_code, text)
+            hint = f"\nhint: {reason.hint}" if reason.hint else ""
+            return exit_code, f"Paused: {run} {counts}: {text}{hint}"
+        if summary.pending and not summary.failed:
+            self._ledger.close_run(self._fence, "pause", exit_code, "the rest is being made in another run")
+            return exit_code, None
+        event: RunEvent = "complete" if exit_code == Exit.DONE else "fail"
+        error = None if exit_code == Exit.DONE else f"{summary.failed} of {summary.total} items failed"
+        self._ledger.close_run(self._fence, event, exit_code, error)
+        return exit_code, None

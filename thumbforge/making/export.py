@@ -1,0 +1,84 @@
+"""The files in out/: put there under stable names, replaced only while they are still what we put there."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import secrets
+import time
+from pathlib import Path
+
+from thumbforge import ids
+from thumbforge.durable import fsync_directory, make_folder, write_durably
+from thumbforge.planning.wanted import Wanted
+from thumbforge.store.assets import AssetStore, store_errors
+from thumbforge.store.database import Database
+from thumbforge.store.work import StoredPicture
+
+
+class Exporter:
+    """Exports of one project. Needs no run: a file is only ever a copy of a final."""
+
+    def __init__(self, out: Path, database: Database, store: AssetStore) -> None:
+        self._out, self._database, self._store = out, database, store
+
+    def export(self, wanted: Wanted, final_key: str, picture: StoredPicture) -> tuple[str, ...]:
+        """Copy the final to `out/<series>/<name>` by rename; returns warnings.
+
+        A file that the user changed is left alone. An old name of the item goes when the file there is still ours.
+        """
+        series, name = wanted.series.name, wanted.export_name
+        path = f"{series}/{name}"
+        target = self._out / path
+        known = self._database.row(
+            "SELECT path, sha256 FROM export WHERE series = ? AND item_key = ?", (series, wanted.item_key)
+        )
+        found = _hash(target)
+        if found not in {None, picture.sha256} and not self._is_ours(found):
+            return (f"out/{path} was edited and is left alone; move it away to get the new picture",)
+        if found != picture.sha256:
+            self._place(target, picture)
+        if known and known["path"] != path and _hash(self._out / known["path"]) == known["sha256"]:
+            with contextlib.suppress(OSError):
+                (self._out / known["path"]).unlink()
+        with self._database.write("export.row") as connection:
+            connection.execute(
+                "INSERT INTO export (series, item_key, path, final_key, sha256, updated_at) VALUES (?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (series, item_key) DO UPDATE SET path = excluded.path, final_key = excluded.final_key,"
+                " sha256 = excluded.sha256, updated_at = excluded.updated_at",
+                (series, wanted.item_key, path, final_key, picture.sha256, time.time()),
+            )
+        return ()
+
+    def _is_ours(self, sha256: str | None) -> bool:
+        """Whether it is a picture of this project, which the store still has or can draw again."""
+        return self._database.row("SELECT 1 FROM asset WHERE sha256 = ?", (sha256,)) is not None
+
+    def _place(self, target: Path, picture: StoredPicture) -> None:
+        """Only ever by rename, whole and synced before: neither a crash nor a power cut leaves half a file there."""
+        source = self._store.verify(picture.sha256, picture.suffix)
+        with store_errors(f"out/{target.parent.name}/{target.name}", "export.file"):
+            make_folder(target.parent)
+            try:
+                self._move(source, self._store.scratch_file(picture.suffix), target)
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+                # the store lies on another disk (THUMBFORGE_HOME): the copy has to be made beside the target
+                self._move(source, target.with_name(f".{target.name}.{secrets.token_hex(4)}"), target)
+
+    @staticmethod
+    def _move(source: Path, temporary: Path, target: Path) -> None:
+        try:
+            write_durably(temporary, source.read_bytes())
+            temporary.replace(target)
+            fsync_directory(target.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def _hash(path: Path) -> str | None:
+    try:
+        return ids.sha256_hex(path.read_bytes())
+    except OSError:
+        return None

@@ -1,0 +1,216 @@
+"""Heroes: candidates for one video, refinements of a picked one, the pick itself, and copies to take along."""
+
+from __future__ import annotations
+
+import difflib
+import shutil
+import sqlite3
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from thumbforge import ids
+from thumbforge.errors import NotFound, StoreError, UsageError
+from thumbforge.making.batch import Batch
+from thumbforge.making.resume import frozen
+from thumbforge.making.rollup import Result
+from thumbforge.models import Item, Playlist
+from thumbforge.planning.decide import PlannedSeries, decided
+from thumbforge.planning.plan import Limits
+from thumbforge.planning.project import Project
+from thumbforge.planning.reference import NO_HERO, find_hero
+from thumbforge.planning.series import Series, default_output, find_profile, look
+from thumbforge.planning.wanted import wanted_heroes
+from thumbforge.providers.registry import capabilities_of
+from thumbforge.sources.links import VideoLink, parse_link
+from thumbforge.specs.catalog import LoadedPlaylist
+from thumbforge.store.database import Database
+from thumbforge.store.ledger import Ledger
+from thumbforge.store.views import find_run
+
+
+@dataclass(frozen=True, slots=True)
+class HeroRequest:
+    """What `hero generate` was asked for. `seed` goes to the first candidate, the next number to the next."""
+
+    video: str
+    count: int = 4
+    playlist: str | None = None
+    template: str = "series-parts"
+    provider: str = "local"
+    seed: int | None = None
+    vars: Mapping[str, Any] = field(default_factory=dict)
+
+
+def plan_heroes(project: Project, request: HeroRequest) -> PlannedSeries:
+    """Candidates for one video. Asking for the same ones again finds them; a larger count adds to them."""
+    playlist, item = find_video(project, request.video, request.playlist)
+    series = Series(
+        name="",
+        playlist_name=playlist.name,
+        playlist=Playlist(playlist=playlist.spec.playlist, items=(item,)),
+        hero=NO_HERO,
+        template=project.catalog.template(request.template),
+        profile=find_profile(project.catalog, request.provider),
+        reference="final",
+        vars=request.vars,
+        overrides=request.vars,
+        max_images=None,
+        output=default_output(project.settings),
+        **look(None, project.root, project.settings),
+    )
+    return _planned(project, series, "hero", None, request.seed, request.count)
+
+
+def plan_refinement(project: Project, word: str, prompt_append: str, count: int) -> PlannedSeries:
+    """Candidates that start from the art of a picked one (a run's pick, or an iteration) as their reference."""
+    database = project.read_ledger()
+    if database is None:
+        raise NotFound(f"there is no run or iteration {word}", hint="thumbforge hero generate makes one")
+    with closing(database):
+        hero = find_hero(word, project.cwd, project.home, database, "raw")
+        if hero.from_file:
+            raise UsageError(f"{word} is a file", hint="hero generate makes candidates that can be refined")
+        parent = find_run(database, hero.run_id)
+        if parent["spec_hash"] is None:
+            raise UsageError(f"{word} is an imported picture: there is no prompt to refine")
+        before = frozen(project, database, parent)
+    append = "\n\n".join(filter(None, (before.series.prompt_append, prompt_append)))
+    series = replace(before.series, hero=hero, prompt_append=append)
+    return _planned(project, series, "iterate", hero.run_id, before.seed, count)
+
+
+def _planned(
+    project: Project, series: Series, kind: Any, parent_run_id: str | None, seed: int | None, count: int
+) -> PlannedSeries:
+    capabilities = capabilities_of(series.profile)
+    wanted = wanted_heroes(series, capabilities, series.hero.as_reference(), seed, range(1, count + 1))
+    limits = Limits.of(project.settings)
+    return decided(project, PlannedSeries(series, capabilities, limits, wanted, (), kind, parent_run_id, seed))
+
+
+def find_video(project: Project, word: str, playlist: str | None) -> tuple[LoadedPlaylist, Item]:
+    """A video of a playlist in specs/playlists, by id or link. NotFound where no playlist (or not this one) has it."""
+    link = parse_link(word)
+    video = link.id if isinstance(link, VideoLink) else word
+    names = project.catalog.playlist_names() if playlist is None else (playlist,)
+    titles: dict[str, str] = {}
+    for name in names:
+        found = project.catalog.find_playlist(name)
+        if found is None:
+            raise NotFound(f"unknown playlist {name}", hint=f"there are: {', '.join(project.catalog.playlist_names())}")
+        loaded = project.catalog.load_playlist(found[1])
+        for item in loaded.spec.items:
+            if item.video == video:
+                return loaded, item
+            titles[item.video] = item.title
+    near = difflib.get_close_matches(video, titles, n=1)
+    hint = f"did you mean {near[0]} ({titles[near[0]]})?" if near else "thumbforge fetch brings its playlist"
+    raise NotFound(f"no playlist has a video {video}", hint=hint)
+
+
+def make_heroes(batch: Batch, at_once: int) -> Result:
+    """Make every candidate of a batch that was opened for them, in threads."""
+    with ThreadPoolExecutor(at_once) as pool:
+        list(pool.map(batch.outcome, [wanted.item_key for wanted in batch.planned.wanted]))
+    return batch.close({})
+
+
+def run_of(database: Database, planned: PlannedSeries) -> str | None:
+    """The run that already has all of these candidates, the newest of several."""
+    keys = [wanted.key for wanted in planned.wanted]
+    marks = ",".join("?" * len(keys))
+    row = database.row(
+        f"SELECT run_id FROM run_item JOIN run ON run.id = run_id WHERE kind = ? AND idempotency_key IN ({marks})"
+        " GROUP BY run_id HAVING count(*) = ? ORDER BY run.created_at DESC LIMIT 1",
+        (planned.kind, *keys, len(keys)),
+    )
+    return row["run_id"] if row else None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One picture of a hero run; `ordinal` counts from 1. Pictures are (sha256, suffix), None while there is none."""
+
+    ordinal: int
+    iteration_id: str
+    status: str
+    picked: bool
+    compliant: bool | None
+    error: str | None
+    art: tuple[str, str] | None
+    final: tuple[str, str] | None
+
+
+_CANDIDATES = """
+SELECT coalesce(run_item.ordinal, 1) AS ordinal, iteration.*, final.compliant,
+       art.sha256 AS art_sha256, art.suffix AS art_suffix, drawn.sha256 AS final_sha256, drawn.suffix AS final_suffix
+FROM iteration
+LEFT JOIN run_item ON run_item.iteration_id = iteration.id AND run_item.run_id = :run
+LEFT JOIN final ON final.final_key = iteration.final_key
+LEFT JOIN asset AS art ON art.sha256 = final.art_sha256
+LEFT JOIN asset AS drawn ON drawn.sha256 = final.sha256
+WHERE run_item.run_id = :run OR iteration.run_id = :run ORDER BY 1
+"""
+
+
+def candidates(database: Database, run: sqlite3.Row) -> list[Candidate]:
+    """Those of a hero run, in order. UsageError for a run of another kind."""
+    if run["kind"] not in {"hero", "iterate"}:
+        raise UsageError(f"run {run['id'][:8]} is a {run['kind']} run, not a hero run")
+    rows = database.rows(_CANDIDATES, {"run": run["id"]})
+    return [_candidate(row, row["id"] == run["picked_iteration_id"]) for row in rows]
+
+
+def _candidate(row: sqlite3.Row, picked: bool) -> Candidate:
+    return Candidate(
+        ordinal=row["ordinal"],
+        iteration_id=row["id"],
+        status=row["status"],
+        picked=picked,
+        compliant=None if row["compliant"] is None else bool(row["compliant"]),
+        error=row["error_text"],
+        art=(row["art_sha256"], row["art_suffix"]) if row["art_sha256"] else None,
+        final=(row["final_sha256"], row["final_suffix"]) if row["final_sha256"] else None,
+    )
+
+
+def pick(ledger: Ledger, run: sqlite3.Row, ordinal: int) -> Candidate:
+    """Make candidate `ordinal` the run's one pick. UsageError where there is none, or it is not completed."""
+    found = candidates(ledger.database, run)
+    chosen = next((candidate for candidate in found if candidate.ordinal == ordinal), None)
+    if chosen is None:
+        raise UsageError(f"run {run['id'][:8]} has candidates 1 to {len(found)}, not {ordinal}")
+    if chosen.status != "completed":
+        raise UsageError(
+            f"candidate {ordinal} is {chosen.status}, not completed", hint="pick another, or resume the run"
+        )
+    ledger.pick(run["id"], chosen.iteration_id)
+    return replace(chosen, picked=True)
+
+
+def export_heroes(project: Project, run_id: str, chosen: Iterable[Candidate], to: Path, *, raw: bool) -> list[Path]:
+    """Copies under stable names, `hero-<run>-<n>`. Raises UsageError, before anything is copied, where a file of that
+    name holds another picture."""
+    copies: list[tuple[Path, Path]] = []
+    for candidate in chosen:
+        picture = candidate.art if raw else candidate.final
+        if picture is None:
+            raise UsageError(f"candidate {candidate.ordinal} is {candidate.status}: there is nothing to export")
+        kind = "-raw" if raw else ""
+        copies.append((project.store.verify(*picture), to / f"hero-{run_id[:8]}-{candidate.ordinal}{kind}{picture[1]}"))
+    for source, target in copies:
+        if target.exists() and ids.sha256_hex(target.read_bytes()) != source.stem:
+            raise UsageError(f"{target} exists and is another picture", hint="name another directory")
+    try:
+        to.mkdir(parents=True, exist_ok=True)
+        for source, target in copies:
+            part = target.with_name(f".{target.name}.part")
+            shutil.copyfile(source, part)
+            part.replace(target)
+    except OSError as error:
+        raise StoreError(f"{to} cannot be written: {error.strerror}") from error
+    return [target for _, target in copies]

@@ -1,0 +1,283 @@
+"""One thumbnail, from its plan row to the file in out/: THE straight line, each step durable before the next begins.
+
+    claim -> attempt row opened -> provider slot -> provider call -> answer staged -> art in the store
+    -> art row, attempt closed -> finalise -> final in the store -> final row + report -> completed -> exported
+
+A crash between any two leaves a state that the next run continues from; only a crash inside the provider call can cost
+a second call. docs/adr/0002-one-straight-line.md has the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from thumbforge import faults, log
+from thumbforge.cancel import Cancel
+from thumbforge.errors import Interrupted, OutputUnusable, PictureError, ProviderError, ThumbforgeError
+from thumbforge.making.brake import Brake
+from thumbforge.making.export import Exporter
+from thumbforge.making.threads import Executor
+from thumbforge.models import Profile
+from thumbforge.planning.plan import Row, inputs
+from thumbforge.planning.project import relative
+from thumbforge.providers.base import Answer, Call, Provider, Reference, Request
+from thumbforge.providers.retry import TryFailed, generate_with_retries, tally_of
+from thumbforge.store.assets import AssetStore
+from thumbforge.store.database import Database
+from thumbforge.store.leases import Slots
+from thumbforge.store.work import Art, Busy, Spent, StoredPicture, Work
+
+Status = Literal["completed", "failed", "pending", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one item. `error` is one line; `warnings` are worth telling though the item is completed."""
+
+    status: Status
+    final: StoredPicture | None = None
+    final_key: str = ""
+    compliant: bool | None = None
+    error: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """Everything that all items of a run share. `concurrency` bounds the provider's calls over all processes,
+    `at_once` those of this one."""
+
+    root: Path
+    database: Database
+    store: AssetStore
+    work: Work
+    slots: Slots
+    provider: Provider
+    executor: Executor
+    profile: Profile
+    concurrency: int
+    at_once: int
+    reference: Reference | None
+    exporter: Exporter
+    cancel: Cancel
+    brake: Brake
+    retry_base_s: float
+
+
+def make(row: Row, iteration_id: str, shop: Workshop) -> Outcome | Busy:
+    """Bring one item to completed, or to a failure that is recorded; Busy where a live run is at it."""
+    art = row.art or _staged_art(row, shop)
+    if art is None:
+        claimed = shop.work.claim(iteration_id, row.art_key, row.take, _recorded(row, shop), lost_art=row.lost_art)
+        if isinstance(claimed, Busy):
+            return claimed
+        art = claimed if isinstance(claimed, Art) else None
+        if isinstance(claimed, str) and (art := _staged_art(row, shop)):  # of the dead process that was claimed from
+            shop.work.release(iteration_id, claimed)
+        elif isinstance(claimed, str):
+            painted = _paint(row, iteration_id, claimed, shop)
+            if isinstance(painted, Outcome):
+                return painted
+            art = painted
+    assert art is not None
+    own = shop.work.adopt(iteration_id, art, row.art_key, row.take, _recorded(row, shop))
+    return _finish(row, iteration_id, own, shop)
+
+
+def _staged_art(row: Row, shop: Workshop) -> Art | None:
+    """An answer to the same request that was staged when its process died, for whichever item."""
+    crashed = shop.database.rows(
+        "SELECT id FROM attempt WHERE art_key = ? AND outcome IN ('lost', 'interrupted') ORDER BY opened_at DESC",
+        (row.art_key,),
+    )
+    for attempt in crashed:
+        if staged := shop.store.staged(attempt["id"]):
+            log.info("a staged answer is taken up", attempt=attempt["id"])
+            try:
+                return _keep(attempt["id"], *staged, shop)
+            except OutputUnusable:
+                shop.store.drop_staged(attempt["id"])
+    return None
+
+
+def _paint(row: Row, iteration_id: str, attempt_id: str, shop: Workshop) -> Art | Outcome:
+    """Wait for the provider, call it, and keep what it made."""
+    name = f"provider:{shop.profile.provider}"
+    spent: Spent | None = None
+    try:
+        slot = shop.slots.take(name, shop.concurrency, shop.at_once, shop.brake.wait)
+        try:
+            shop.brake.before_call()
+            shop.work.begin_call(attempt_id)
+        except BaseException:
+            shop.slots.free(name, slot)
+            raise
+    except Interrupted:
+        shop.work.release(iteration_id, attempt_id)
+        return Outcome("pending")
+    try:
+        try:
+            data, header = _call(row, attempt_id, shop)
+        finally:
+            shop.slots.free(name, slot)
+        spent = Spent(**header["spent"])
+        shop.brake.after_call(spent.calls)
+        return _keep(attempt_id, data, header, shop)
+    except Interrupted as error:
+        shop.work.fail(iteration_id, attempt_id, "interrupted", "interrupted", _spent_by(error))
+        return Outcome("interrupted", error="interrupted")
+    except ProviderError as error:
+        text, spent = f"{error.code}: {error}", spent or _spent_by(error)
+        shop.brake.after_failure(error, spent.calls)
+        shop.work.fail(iteration_id, attempt_id, _outcome(error), text, spent)
+        shop.store.drop_staged(attempt_id)
+        return Outcome("failed", error=text)
+
+
+def _call(row: Row, attempt_id: str, shop: Workshop) -> tuple[bytes, dict[str, Any]]:
+    """The provider's bytes, staged, with the header that they were staged under."""
+    request = replace(row.wanted.request_for(row.take), reference=shop.reference)
+
+    def on_try(failed: TryFailed) -> None:
+        log.warning(
+            "provider call failed", part=row.wanted.item.part, video=row.wanted.item.video,
+            **{"try": f"{failed.n} of {failed.of}"}, wait_s=failed.wait_s, error=f"{failed.error.code}: {failed.error}",
+        )  # fmt: skip
+        if failed.wait_s is not None:
+            shop.brake.before_retry()
+
+    with shop.store.scratch_directory(attempt_id) as scratch:
+        call = Call(shop.cancel, shop.profile.timeout_s, row.wanted.key, attempt_id, scratch)
+        with faults.step("call"):
+            outcome = generate_with_retries(shop.provider, request, call, base_s=shop.retry_base_s, on_try=on_try)
+        spent = _spent(outcome.answer, shop.profile, outcome.calls, outcome.perhaps_billed)
+        header = _header(outcome.answer, request, spent)
+        shop.store.stage(attempt_id, outcome.answer.data, header)
+    return outcome.answer.data, header
+
+
+def _outcome(error: ProviderError) -> str:
+    """What would have met every item is no fault of this one: it is not charged against max_retries."""
+    if error.meets_every_item:
+        return "interrupted"
+    return "transient" if error.retryable else "permanent"
+
+
+def _spent_by(error: ThumbforgeError) -> Spent:
+    tally = tally_of(error)
+    return Spent(calls=tally.calls, perhaps_billed=tally.perhaps_billed)
+
+
+def _header(answer: Answer, request: Request, spent: Spent) -> dict[str, Any]:
+    """What must survive with the staged bytes."""
+    return {
+        "width": request.width,
+        "height": request.height,
+        "spent": {name: getattr(spent, name) for name in Spent.__slots__},
+        "reference_ignored": answer.reference_ignored,
+        "notes": dict(answer.notes),
+    }
+
+
+def _keep(attempt_id: str, data: bytes, header: Mapping[str, Any], shop: Workshop) -> Art:
+    """Judge a staged answer, put it into the store, and give it a row. OutputUnusable where it is no picture."""
+    try:
+        info, warnings = shop.executor.inspect(data, header["width"], header["height"])
+    except PictureError as error:
+        raise OutputUnusable(str(error), hint=error.hint) from error
+    sha256 = shop.store.put(data, info.suffix, "art.file")
+    picture = StoredPicture(sha256, info.suffix, info.media_type, len(data), info.width, info.height)
+    response = {"warnings": list(warnings), "reference_ignored": header["reference_ignored"], "notes": header["notes"]}
+    art = shop.work.keep_art(attempt_id, picture, Spent(**header["spent"]), response)
+    shop.store.drop_staged(attempt_id)
+    return art
+
+
+def _spent(answer: Answer, profile: Profile, calls: int, perhaps_billed: int) -> Spent:
+    """The service's own figure, else the profile's price per picture; None where nobody knows."""
+    if answer.cost is not None:
+        return Spent(calls, perhaps_billed, str(answer.cost), answer.currency, answer.tokens)
+    price = profile.price
+    if price is None:
+        return Spent(calls, perhaps_billed, tokens=answer.tokens)
+    return Spent(calls, perhaps_billed, price.amount, price.currency, answer.tokens)
+
+
+def _recorded(row: Row, shop: Workshop) -> dict[str, Any]:
+    """The request as the ledger keeps it; the reference by hash and by its path in the project."""
+    request = row.wanted.request_for(row.take)
+    return {
+        "prompt": request.prompt,
+        "negative_prompt": request.negative_prompt,
+        "width": request.width,
+        "height": request.height,
+        "seed": request.seed,
+        "video": request.video,
+        "take": request.take,
+        "reference": shop.reference
+        and {"sha256": shop.reference.sha256, "path": relative(shop.reference.path, shop.root)},
+    }
+
+
+def _finish(row: Row, iteration_id: str, art: Art, shop: Workshop) -> Outcome:
+    """Draw the text, judge the file, record and export it."""
+    wanted = row.wanted
+    final_key = wanted.final_key(art.picture.sha256)
+    if row.final and row.final.final_key == final_key:
+        picture, report = row.final.picture, row.final.report
+    else:
+        picture, report = _draw(row, art, shop)
+    violations, warnings = _joined(failed_checks(report, "error")), failed_checks(report, "warning")
+    write_manifest(shop.store, row, art, picture)
+    shop.work.record_final(iteration_id, art, final_key, picture, report, violations)
+    if violations:
+        return Outcome("failed", picture, final_key, False, violations, warnings)
+    if wanted.export_name:
+        warnings += shop.exporter.export(wanted, final_key, picture)
+    return Outcome("completed", picture, final_key, True, None, warnings)
+
+
+def write_manifest(store: AssetStore, row: Row, art: Art, picture: StoredPicture) -> None:
+    """What the picture was made of, in a file that explains it without the ledger."""
+    wanted = row.wanted
+    final_key = wanted.final_key(art.picture.sha256)
+    store.write_manifest(
+        final_key,
+        {
+            "format": 1,
+            "key": wanted.key,
+            "art_key": row.art_key,
+            "final_key": final_key,
+            "final_sha256": picture.sha256,
+            **inputs(wanted, row.take, art.picture.sha256),
+        },
+    )
+
+
+def _draw(row: Row, art: Art, shop: Workshop) -> tuple[StoredPicture, dict[str, Any]]:
+    wanted = row.wanted
+    suffix = ".jpg" if wanted.series.output.format == "jpeg" else ".png"
+    source = shop.store.verify(art.picture.sha256, art.picture.suffix)
+    target = shop.store.scratch_file(suffix)
+    try:
+        report = shop.executor.finalise(
+            source, wanted.series.template.layout, wanted.drawing, wanted.series.output, target
+        )
+        sha256 = shop.store.put_file(target, suffix, "final.file")
+    finally:
+        target.unlink(missing_ok=True)
+    picture = StoredPicture(sha256, suffix, report.media_type, report.bytes, report.width, report.height)
+    return picture, report.as_dict()
+
+
+def failed_checks(report: Mapping[str, Any], level: str) -> tuple[str, ...]:
+    """The checks of this level that were not passed, as the ledger's report has them."""
+    failed = (check for check in report.get("checks", ()) if check["level"] == level and not check["ok"])
+    return tuple(f"{check['rule']}: {check['detail']}" for check in failed)
+
+
+def _joined(violations: tuple[str, ...]) -> str | None:
+    return "; ".join(violations) or None

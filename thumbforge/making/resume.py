@@ -1,0 +1,204 @@
+"""Going on with a run from its frozen plan: what it was about is read from the ledger, not from the specs."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from thumbforge.errors import NotFound, ReplayDivergence, UsageError
+from thumbforge.making.record import planned_item
+from thumbforge.models import Brand, Item, Output, Playlist, PlaylistHead, Price, Profile, Template
+from thumbforge.planning.decide import PlannedSeries
+from thumbforge.planning.plan import Limits, Row, plan
+from thumbforge.planning.prices import check_max_cost, spent_of
+from thumbforge.planning.project import Project
+from thumbforge.planning.reference import NO_HERO, Hero
+from thumbforge.planning.series import Series, look
+from thumbforge.planning.snapshot import read_snapshot
+from thumbforge.planning.wanted import Place, Wanted, wanted_heroes, wanted_items
+from thumbforge.providers.registry import capabilities_of
+from thumbforge.store.database import Database
+from thumbforge.store.plans import PlannedItem
+from thumbforge.store.views import attempts_by, find_run
+
+KINDS = ("batch", "hero", "iterate")
+
+
+@dataclass(frozen=True, slots=True)
+class Resumption:
+    """A run to go on with: its plan as it stands now, and the items whose variables were overridden."""
+
+    run_id: str
+    planned: PlannedSeries
+    replanned: tuple[PlannedItem, ...]
+    params: Mapping[str, Any]
+
+
+def plan_resume(
+    project: Project, prefix: str, overrides: Mapping[str, Any], max_cost: Decimal | None = None
+) -> Resumption:
+    """Plan the rest of a run. `overrides` are variables that items not completed are planned anew with; `max_cost`
+    takes the place of the run's own.
+
+    Raises NotFound for an unknown run, UsageError for one that cannot be resumed, LimitReached where what it has spent
+    and what is left are more than it may cost.
+    """
+    database = project.read_ledger()
+    if database is None:
+        raise NotFound(f"there is no run {prefix}", hint="this project has no ledger yet")
+    with closing(database):
+        run = find_run(database, prefix)
+        _refuse(prefix, run, overrides, max_cost)
+        planned = frozen(project, database, run)
+        anew: tuple[PlannedItem, ...] = ()
+        if overrides:
+            planned, anew = _override(project, database, planned, overrides)
+        params = json.loads(run["params_json"])
+        if max_cost is not None:
+            planned = replace(planned, series=replace(planned.series, max_cost=max_cost))
+            params["max_cost"] = str(max_cost)
+        planned = replace(planned, spent=spent_of(attempts_by(database, run["id"]), planned.series.profile))
+        _require_within(run["id"], planned)
+        return Resumption(run["id"], planned, anew, params)
+
+
+def _require_within(run_id: str, planned: PlannedSeries) -> None:
+    series, calls = planned.series, sum(row.calls for row in planned.rows)
+    check_max_cost(series.profile, calls, series.max_cost, spent=planned.spent, run_id=run_id)
+
+
+def _refuse(prefix: str, run: sqlite3.Row, overrides: Mapping[str, Any], max_cost: Decimal | None) -> None:
+    if run["kind"] not in KINDS:
+        raise UsageError(f"run {prefix} is a {run['kind']} run: it starts over with its own command")
+    if run["status"] in {"completed", "cancelled"}:
+        raise UsageError(f"run {prefix} is {run['status']}: only a paused or failed one can be resumed")
+    if run["kind"] != "batch" and overrides:
+        raise UsageError("var.… goes with resuming a batch", hint="generate heroes anew with other variables")
+    if run["kind"] != "batch" and max_cost is not None:
+        raise UsageError("max_cost goes with resuming a batch", hint="a hero run makes as many as its --count says")
+
+
+def frozen(project: Project, database: Database, run: sqlite3.Row) -> PlannedSeries:
+    """What a run was about, planned as of now."""
+    items = database.rows("SELECT * FROM run_item WHERE run_id = ? ORDER BY ordinal", (run["id"],))
+    return _frozen(project, database, run, items)
+
+
+def _frozen(project: Project, database: Database, run: sqlite3.Row, items: Sequence[sqlite3.Row]) -> PlannedSeries:
+    """The plan as it was recorded, with rows for what is to do now.
+
+    Every key has to follow again from what was recorded, or it is a ReplayDivergence. Items that a `var.…` was for
+    carry it in their plan.
+    """
+    params, plans = json.loads(run["params_json"]), [json.loads(item["plan_json"]) for item in items]
+    series = _series(project, database, run, params, plans)
+    limits = Limits.of(project.settings, params["max_retries"])
+    capabilities = capabilities_of(series.profile)
+    planned = PlannedSeries(series, capabilities, limits, (), (), run["kind"], run["parent_run_id"], params["seed"])
+    wanted = _wanted(planned, plans)
+    for item, found in zip(items, wanted, strict=True):
+        if found.key != item["idempotency_key"]:
+            text = f"the plan of {found.item_key} does not give key {item['idempotency_key'][:8]} again"
+            raise ReplayDivergence(text)
+    return replace(planned, wanted=wanted, rows=_decide(project, database, planned, wanted))
+
+
+def _wanted(planned: PlannedSeries, plans: Sequence[Mapping[str, Any]]) -> tuple[Wanted, ...]:
+    series, reference = planned.series, planned.series.hero.as_reference()
+    if planned.kind == "batch":
+        places = zip(series.playlist.items, plans, strict=True)
+        at = [Place(item, plan["position"], plan["occurrence"], plan["export"]) for item, plan in places]
+        return wanted_items(series, planned.capabilities, reference, at)
+    ordinals = [plan["position"] for plan in plans]
+    return wanted_heroes(series, planned.capabilities, reference, planned.seed, ordinals)
+
+
+def _override(
+    project: Project, database: Database, planned: PlannedSeries, overrides: Mapping[str, Any]
+) -> tuple[PlannedSeries, tuple[PlannedItem, ...]]:
+    """Items that are not completed, planned with other variables; these go into their own, for the next resume."""
+    open_places = [
+        Place(
+            item=wanted.item.model_copy(update={"vars": {**wanted.item.vars, **overrides}}),
+            position=wanted.position,
+            occurrence=wanted.occurrence,
+            export_name=wanted.export_name,
+        )
+        for wanted, row in zip(planned.wanted, planned.rows, strict=True)
+        if row.status != "completed"
+    ]
+    series = replace(planned.series, overrides={**planned.series.overrides, **overrides})
+    wanted = wanted_items(series, planned.capabilities, series.hero.as_reference(), open_places)
+    anew = {row.wanted.item_key: row for row in _decide(project, database, planned, wanted)}
+    rows = tuple(anew.get(row.wanted.item_key, row) for row in planned.rows)
+    items = tuple(planned_item(row, is_work=True) for row in anew.values())
+    return replace(planned, rows=rows, wanted=tuple(row.wanted for row in rows)), items
+
+
+def _decide(
+    project: Project, database: Database, planned: PlannedSeries, wanted: tuple[Wanted, ...]
+) -> tuple[Row, ...]:
+    snapshot = read_snapshot(database, project.store, project.out, planned.series.name, wanted)
+    return plan(wanted, snapshot, planned.limits)
+
+
+def _series(
+    project: Project,
+    database: Database,
+    run: sqlite3.Row,
+    params: Mapping[str, Any],
+    plans: Sequence[Mapping[str, Any]],
+) -> Series:
+    """The series as it was when the run was planned."""
+    template = database.rows("SELECT * FROM template WHERE spec_hash = ?", (run["spec_hash"],))[0]
+    content = json.loads(template["content_json"])
+    items = [Item.model_validate(plan["item"]) for plan in plans]
+    if run["kind"] != "batch":
+        items = items[:1]  # every candidate is for the same video
+    brand = Brand.model_validate(params["brand"]) if params.get("brand") else None
+    return Series(
+        name=params["series"],
+        playlist_name=params["playlist"],
+        playlist=Playlist(playlist=PlaylistHead.model_validate(params["playlist_head"]), items=tuple(items)),
+        hero=_hero(project, database, run, params),
+        template=Template.model_validate({"name": template["name"], "version": template["version"], **content}),
+        profile=_profile(project, database, run["profile_id"], params.get("price")),
+        reference=params["reference"],
+        vars=params["vars"],
+        overrides=params["overrides"],
+        max_images=params["max_images"],
+        max_cost=Decimal(params["max_cost"]) if params.get("max_cost") else None,
+        output=Output.model_validate(params["output"]),
+        prompt_append=params["prompt_append"],
+        brand=brand,
+        **look(brand, project.root, project.settings),
+    )
+
+
+def _hero(project: Project, database: Database, run: sqlite3.Row, params: Mapping[str, Any]) -> Hero:
+    if run["reference_sha256"] is None:
+        return NO_HERO
+    asset = database.rows("SELECT sha256, suffix FROM asset WHERE sha256 = ?", (run["reference_sha256"],))[0]
+    path = project.store.path(asset["sha256"], asset["suffix"])
+    return Hero(path, asset["sha256"], run["parent_run_id"], params["hero"], from_file=False)
+
+
+def _profile(project: Project, database: Database, profile_id: str, price: Mapping[str, Any] | None) -> Profile:
+    """Today's spec of the profile where it still is the same one, for its limits and prices; else what was recorded."""
+    row = database.rows("SELECT * FROM provider_profile WHERE id = ?", (profile_id,))[0]
+    if row["name"] in project.catalog.profile_names():
+        profile = project.catalog.profile(row["name"])
+        if profile.id == profile_id:
+            return profile
+    return Profile(
+        name=row["name"],
+        provider=row["provider"],
+        version=row["version"],
+        params=json.loads(row["params_json"]),
+        price=Price.model_validate(price) if price else None,
+    )

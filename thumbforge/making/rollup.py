@@ -1,0 +1,84 @@
+"""What a batch came to: each item's state as the ledger has it afterwards, and the exit code that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from thumbforge.errors import Exit, ThumbforgeError
+from thumbforge.making.make import Outcome, failed_checks
+from thumbforge.planning.decide import PlannedSeries
+from thumbforge.planning.plan import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    total: int
+    completed: int
+    failed: int
+    pending: int
+
+
+@dataclass(frozen=True, slots=True)
+class ItemResult:
+    """What an item is after the batch; `before` is its row of the plan, `after` its row in a plan made now."""
+
+    before: Row
+    after: Row
+    outcome: Outcome | None
+
+    @property
+    def status(self) -> str:
+        if self.outcome and self.outcome.status in {"failed", "interrupted"}:
+            return "failed"
+        if self.after.action == "skip" and self.after.status == "completed":
+            return "completed"
+        return "failed" if self.after.status == "failed" else "pending"
+
+    @property
+    def is_compliance_failure(self) -> bool:
+        """Completed ones count too: what is asked is whether anything failed for another reason."""
+        return self.status == "completed" or (self.after.final is not None and not self.after.final.compliant)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the report on its picture warns of, whether it was drawn now or before."""
+        final = self.after.final
+        return failed_checks(final.report, "warning") if final and not final.is_faultless else ()
+
+    @property
+    def error(self) -> str | None:
+        if self.outcome and self.outcome.error:
+            return self.outcome.error
+        return self.after.reason if self.status == "failed" or self.after.busy_in else None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A finished batch. `run_id` is None where nothing was to do; `stop` says that and why it ended early, `reason` is
+    the error that paused it. `rows` are all items of the series as they stand now, `items` those of the run."""
+
+    planned: PlannedSeries
+    run_id: str | None
+    items: tuple[ItemResult, ...]
+    summary: Summary
+    exit_code: Exit
+    stop: str | None = None
+    reference_ignored: bool = False
+    stop_is_final: bool = False
+    reason: ThumbforgeError | None = None
+    rows: tuple[Row, ...] = ()
+
+
+def roll_up(items: Sequence[ItemResult], kind: str = "batch") -> tuple[Summary, Exit]:
+    """0 where everything is there, 4 where nothing completed and something failed, else 6. A hero run whose every
+    failure is a picture that breaks a rule ends with 5."""
+    statuses = [item.status for item in items]
+    summary = Summary(len(items), *(statuses.count(s) for s in ("completed", "failed", "pending")))
+    if summary.completed == summary.total:
+        return summary, Exit.DONE
+    if kind != "batch" and summary.failed and not summary.pending and all(i.is_compliance_failure for i in items):
+        return summary, Exit.COMPLIANCE
+    if summary.completed == 0 and summary.failed:
+        return summary, Exit.NOTHING_COMPLETED
+    return summary, Exit.PARTIAL

@@ -1,0 +1,78 @@
+"""From a series and what the ledger has now to what there is to do. Reads; writes nothing, calls nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Literal
+
+from thumbforge.planning.plan import Limits, Row, check_max_images, plan
+from thumbforge.planning.prices import check_max_cost
+from thumbforge.planning.project import Project
+from thumbforge.planning.series import Series
+from thumbforge.planning.snapshot import read_snapshot
+from thumbforge.planning.wanted import Wanted, wanted_items
+from thumbforge.providers.base import Capabilities
+from thumbforge.providers.registry import capabilities_of, concurrency
+from thumbforge.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSeries:
+    """A series with a row for every item, in playlist order; for a hero run, with one for every candidate.
+
+    `parent_run_id` is the hero run that a batch or a refinement stands on; `seed` is that of a hero run's first
+    candidate; `spent` is what a run that is resumed has spent, as its `max_cost` counts it.
+    """
+
+    series: Series
+    capabilities: Capabilities
+    limits: Limits
+    wanted: tuple[Wanted, ...]
+    rows: tuple[Row, ...]
+    kind: Literal["batch", "hero", "iterate"] = "batch"
+    parent_run_id: str | None = None
+    seed: int | None = None
+    spent: Decimal = Decimal(0)
+
+
+def plan_series(project: Project, series: Series, max_retries: int | None = None) -> PlannedSeries:
+    """Decide for every item what there is to do. Reads the ledger once; writes nothing, calls nobody."""
+    capabilities = capabilities_of(series.profile)
+    concurrency(series.profile, capabilities)  # a profile above the provider's limit is refused while nothing is paid
+    wanted = wanted_items(series, capabilities, series.hero.as_reference())
+    limits = Limits.of(project.settings, max_retries)
+    return decided(project, PlannedSeries(series, capabilities, limits, wanted, (), parent_run_id=series.hero.run_id))
+
+
+def decided(project: Project, planned: PlannedSeries) -> PlannedSeries:
+    """The same with rows: what there is to do now."""
+    database = project.read_ledger()
+    if database is None:
+        return replace(planned, rows=decide(project, planned, None))
+    with closing(database):
+        return replace(planned, rows=decide(project, planned, database))
+
+
+def settled(project: Project, planned: PlannedSeries, rows: Mapping[str, Row], database: Database) -> dict[str, Row]:
+    """Every item of the series as it stands now, by item key. `rows` are those of a run, which go before the plan's.
+
+    What was done when it was planned is not decided again: nothing of the run has touched it.
+    """
+    before = {**{row.wanted.item_key: row for row in planned.rows}, **rows}
+    again = tuple(row.wanted for row in before.values() if not row.is_done)
+    now = decide(project, replace(planned, wanted=again), database) if again else ()
+    return {**before, **{row.wanted.item_key: row for row in now}}
+
+
+def decide(project: Project, planned: PlannedSeries, database: Database | None) -> tuple[Row, ...]:
+    snapshot = read_snapshot(database, project.store, project.out, planned.series.name, planned.wanted)
+    return plan(planned.wanted, snapshot, planned.limits)
+
+
+def check_limits(series: Series, rows: Sequence[Row]) -> None:
+    """Raises LimitReached where the rows want more pictures, or more money, than allowed; nothing is written yet."""
+    check_max_images(rows, series.max_images)
+    check_max_cost(series.profile, sum(row.calls for row in rows), series.max_cost)

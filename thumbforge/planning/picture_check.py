@@ -1,0 +1,41 @@
+"""Items' own pictures and logos, decoded before anything is paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+
+from thumbforge.errors import PictureError, Problem, SpecError
+from thumbforge.planning.pictures import picture_problem
+from thumbforge.planning.plan import Row
+
+HINT = "give the item another picture, or take `picture:` away"
+
+
+def check_pictures(rows: Iterable[Row]) -> None:
+    """Decode every picture and logo that is going to be drawn. SpecError names all that are unusable, each with its
+    place."""
+    wrong = lru_cache(maxsize=None)(_complaint)
+    problems: dict[Problem, None] = {}
+    for wanted in (row.wanted for row in rows if not row.idle):
+        series, own = wanted.series, wanted.drawing.picture
+        logo = series.identity.logo if series.identity and series.template.layout.logo else None
+        if own and (message := wrong(own.path)):
+            problems[picture_problem(series, wanted.position, f"{wanted.item.picture}: {message}")] = None
+        if logo and (message := wrong(logo.path)):
+            problems[Problem(f"series {series.name}", 0, "brand.logo", f"{logo.path.name}: {message}")] = None
+    if problems:
+        raise SpecError(problems, hint=HINT)
+
+
+def _complaint(path: Path) -> str:
+    from thumbforge.pixels.picture import inspect_own
+
+    try:
+        inspect_own(path.read_bytes())
+    except PictureError as error:
+        return error.message
+    except OSError as error:
+        return f"it cannot be read: {error.strerror}"
+    return ""

@@ -1,0 +1,49 @@
+"""Items' own pictures, `picture:` in a playlist's YAML: found for a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from thumbforge.errors import Problem, SpecError, UsageError
+from thumbforge.imaging.userfiles import PictureFile, picture_file
+from thumbforge.models import Item
+from thumbforge.planning.series import Series
+from thumbforge.specs.yaml_file import Problems
+
+_opened = lru_cache(maxsize=None)(picture_file)
+"""Read and hashed once, however many items show it."""
+
+
+def picture_of(series: Series, item: Item, position: int) -> PictureFile | None:
+    """The item's own picture, where the template shows one. SpecError with the place in the playlist's file where it
+    cannot be read."""
+    if item.picture is None or series.template.layout.picture is None:
+        return None
+    try:
+        return _opened(series.root / item.picture)
+    except UsageError as error:
+        reason = error.__cause__.strerror if isinstance(error.__cause__, OSError) else None
+        message = f"{item.picture} cannot be read: {reason or 'not a file'}"
+        raise SpecError(
+            [picture_problem(series, position, message)], hint="paths count from the project's directory"
+        ) from error
+
+
+def picture_problem(series: Series, position: int, message: str) -> Problem:
+    """The place is looked for only now that there is something to tell."""
+    where = f"items[{position}].picture"
+    for path in _files(series):
+        document = Problems(series.root).read(path)
+        if document:
+            place = document.place(("items", position - 1, "picture"))
+            return Problem(document.file, place.line, place.where, message)
+    return Problem(f"playlist {series.playlist_name}", 0, where, message)
+
+
+def _files(series: Series) -> Iterator[Path]:
+    folder = series.root / "specs" / "playlists"
+    yield from (
+        path for path in (folder / f"{series.playlist_name}{end}" for end in (".yaml", ".yml")) if path.is_file()
+    )

@@ -1,0 +1,332 @@
+"""The plan: for each item, what there is to do and why. Pure: specs and a snapshot in, rows out, no call, no write."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
+
+from thumbforge.errors import LimitReached, ReplayDivergence, UsageError
+from thumbforge.planning.snapshot import KnownFinal, KnownIteration, Snapshot, take_of
+from thumbforge.planning.wanted import Wanted
+from thumbforge.settings import Settings
+from thumbforge.store.work import Art
+
+Action = Literal["skip", "refinish", "retry", "create"]
+SHOWN = 48  # characters of a value that a reason shows
+MANY_FIELDS = 4  # more layout fields than these are another layout
+ACTIONS: tuple[Action, ...] = ("skip", "refinish", "retry", "create")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The settings that a plan depends on."""
+
+    max_retries: int
+    max_lost: int
+    stale_after_s: float
+
+    @classmethod
+    def of(cls, settings: Settings, max_retries: int | None = None) -> Limits:
+        return cls(
+            max_retries=settings.integer("batch.max_retries") if max_retries is None else max_retries,
+            max_lost=settings.integer("batch.max_lost"),
+            stale_after_s=settings.number("batch.stale_after_s"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A field that is not what it was when the item's last picture was made."""
+
+    field: str
+    old: Any
+    new: Any
+
+    def __str__(self) -> str:
+        old, new = _pair(self.old, self.new)
+        return f"{self.field}: {old} -> {new}"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One item of a plan.
+
+    `status` is what the item is before anything is done: completed, failed, or pending. A `skip` that is not completed
+    is a failure that is reported again (tries used up, or a picture that breaks a rule), or, with `busy_in`, an item
+    that another live run is making. `restore` names files of ours that are missing and come back without a run.
+    `is_locked`: approved by the user, so that what changed is told and not made. `is_stuck`: failed, and nothing
+    will be tried until its inputs or max_retries change.
+    """
+
+    wanted: Wanted
+    action: Action
+    reason: str
+    status: str = "pending"
+    changes: tuple[Change, ...] = ()
+    take: int = 1
+    last_take: int = 1
+    iteration_id: str | None = None
+    art: Art | None = None
+    lost_art: str | None = None
+    final: KnownFinal | None = None
+    busy_in: str | None = None
+    restore: tuple[str, ...] = ()
+    is_stuck: bool = False
+    is_locked: bool = False
+
+    @property
+    def calls(self) -> int:
+        """Provider calls that the row will make if all goes well."""
+        return int(self.action in {"retry", "create"})
+
+    @property
+    def art_key(self) -> str:
+        return self.wanted.art_key(self.take)
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is to be done for the item, not even a file to put back."""
+        return self.action == "skip" and not self.restore and self.busy_in is None
+
+    @property
+    def is_done(self) -> bool:
+        """Up to date: the picture is there, and so is every file of it."""
+        return self.idle and self.status == "completed"
+
+    def retaken(self) -> Row:
+        """The same item with a new picture wanted, whatever there is."""
+        if self.is_locked:
+            return self
+        take = max(self.take, self.last_take) + 1
+        return replace(self, action="create", reason="a new take", take=take, art=None, final=None, restore=())
+
+
+def plan(wanted: Iterable[Wanted], snapshot: Snapshot, limits: Limits) -> tuple[Row, ...]:
+    """Rows in playlist order."""
+    return tuple(_hold_locked(_decide(item, snapshot, limits), snapshot) for item in wanted)
+
+
+def _hold_locked(row: Row, snapshot: Snapshot) -> Row:
+    """A locked item keeps the picture it has, whatever the specs say now."""
+    export = snapshot.exports.get(row.wanted.item_key)
+    if export is None or not export.locked or export.final_key not in snapshot.finals:
+        return row
+    if row.idle:
+        return replace(row, is_locked=True)
+    reason = f"locked, not made: {row.reason}"
+    final = snapshot.finals[export.final_key]
+    restore = () if export.path.rpartition("/")[2] in snapshot.files else ("export",)
+    return replace(row, action="skip", status="completed", reason=reason, final=final, restore=restore, is_locked=True)
+
+
+def _decide(wanted: Wanted, snapshot: Snapshot, limits: Limits) -> Row:
+    known = snapshot.iterations.get(wanted.key)
+    if known and dict(known.key_parts) != wanted.key_parts.as_dict():
+        raise ReplayDivergence(
+            f"{wanted.item.video}: key {wanted.key[:8]} already stands for other inputs",
+            hint="change the prompt or the part a little: their texts run into each other",
+        )
+    take = take_of(wanted, known)
+    art_key = wanted.art_key(take)
+    art = snapshot.art.get(art_key)
+    row = partial(
+        Row,
+        wanted,
+        take=take,
+        last_take=known.last_take if known else 0,
+        iteration_id=known.id if known else None,
+        art=art,
+        lost_art=snapshot.lost_art.get(art_key),
+    )
+    if art:
+        return _decide_finish(row, wanted, take, art, known, snapshot)
+    changes = _changes(wanted, take, None, snapshot)
+    return _decide_call(partial(row, changes=changes), changes, art_key in snapshot.lost_art, known, snapshot, limits)
+
+
+def _decide_finish(
+    row: Callable[..., Row], wanted: Wanted, take: int, art: Art, known: KnownIteration | None, snapshot: Snapshot
+) -> Row:
+    """The art is there: no call is needed, at most a drawing."""
+    final = snapshot.finals.get(wanted.final_key(art.picture.sha256))
+    if final and not final.compliant and known and known.status == "failed":
+        return row("skip", known.error_text or "breaks a rule", status="failed", final=final, is_stuck=True)
+    if not (final and final.compliant and known and known.status == "completed"):
+        changes = _changes(wanted, take, art.picture.sha256, snapshot)
+        why = _why(changes, "the art is there, the picture is not")
+        return row("refinish", why, changes=changes, final=final)
+    restore = tuple(_missing(wanted, final, snapshot))
+    reason = f"{' and '.join(restore)} restored" if restore else "up to date"
+    return row("skip", reason, status="completed", final=final, restore=restore)
+
+
+def _decide_call(
+    row: Callable[..., Row],
+    changes: Sequence[Change],
+    is_lost: bool,
+    known: KnownIteration | None,
+    snapshot: Snapshot,
+    limits: Limits,
+) -> Row:
+    """No art: a provider has to be called, unless the item is being made or has been given up."""
+    why = "its art is gone from the store" if is_lost else _why(changes, "new")
+    if known is None:
+        return row("create", why)
+    if known.executor_run_id and _is_alive(known, snapshot.now, limits):
+        return row("skip", "running in another run", busy_in=known.executor_run_id)
+    if known.lost + bool(known.executor_run_id) >= limits.max_lost:
+        return row("skip", f"the process died {limits.max_lost} times in this item", status="failed")
+    if known.executor_run_id:
+        return row("retry", "the process that made it died")
+    if known.status == "failed" and known.tries >= limits.max_retries:
+        reason = f"tries used up ({known.tries} of max_retries={limits.max_retries}): {known.error_text}"
+        return row("skip", reason, status="failed", is_stuck=True)
+    if known.status == "failed":
+        return row("retry", f"failed: {known.error_text}", status="failed")
+    return row("create", "planned in an earlier run, not made yet" if known.status == "pending" else why)
+
+
+def _is_alive(known: KnownIteration, now: float, limits: Limits) -> bool:
+    """Whether somebody is at it: a live lease, or, where none was ever recorded, a start that is not long ago."""
+    if known.executor_had_lease:
+        return known.executor_is_live
+    return known.started_at is not None and now - known.started_at < limits.stale_after_s
+
+
+def _missing(wanted: Wanted, final: KnownFinal, snapshot: Snapshot) -> Iterator[str]:
+    if wanted.export_name and not _is_in_place(wanted, final, snapshot):
+        yield "export"
+    if final.final_key not in snapshot.manifests:
+        yield "manifest"
+
+
+def _is_in_place(wanted: Wanted, final: KnownFinal, snapshot: Snapshot) -> bool:
+    if wanted.export_name not in snapshot.files:
+        return False
+    export = snapshot.exports.get(wanted.item_key)
+    path = f"{wanted.series.name}/{wanted.export_name}"
+    return export is not None and export.final_key == final.final_key and export.path == path
+
+
+_LABELS = {
+    "spec_hash": "template",
+    "provider_profile": "provider profile",
+    "reference": "hero",
+    "art": "art",
+}
+
+
+def _changes(wanted: Wanted, take: int, art_sha256: str | None, snapshot: Snapshot) -> tuple[Change, ...]:
+    """Field by field, what differs from the inputs of the item's last picture."""
+    before = snapshot.previous.get(wanted.item_key)
+    if not before:
+        return ()
+    now = inputs(wanted, take, art_sha256)
+    old = {name: value for group in ("key_parts", "art", "final") for name, value in _flat(before.get(group, {}))}
+    new = {name: value for group in ("key_parts", "art", "final") for name, value in _flat(now.get(group, {}))}
+    if art_sha256 is None:  # there is no new picture to compare the drawing with yet
+        new |= {name: value for name, value in _flat(wanted.final_parts("")) if name != "art"}
+    names = [n for n in {**new, **old} if n in new and n != "art" and (old.get(n) or "") != (new[n] or "")]
+    if len(names) > 1 and "spec_hash" in names:  # the hash only repeats what the other fields say
+        names.remove("spec_hash")
+    changes = [Change(_LABELS.get(name, name), old.get(name), new[name]) for name in names]
+    layout = [change for change in changes if change.field.startswith("layout.")]
+    if len(layout) > MANY_FIELDS:
+        rest = [change for change in changes if change not in layout]
+        return (*rest, Change("layout", "the last one", f"{len(layout)} other fields"))
+    return tuple(changes)
+
+
+def inputs(wanted: Wanted, take: int, art_sha256: str | None) -> dict[str, Any]:
+    """What a picture is made of, as it stands in its manifest."""
+    found: dict[str, Any] = {"key_parts": wanted.key_parts.as_dict(), "art": wanted.art_fields(take)}
+    if art_sha256:
+        found["final"] = wanted.final_parts(art_sha256)
+    return found
+
+
+def _flat(fields: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in fields.items():
+        if isinstance(value, dict):
+            yield from _flat(value, "" if name in {"reads"} else f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _why(changes: Sequence[Change], otherwise: str) -> str:
+    return "; ".join(map(str, changes)) if changes else otherwise
+
+
+def _pair(old: Any, new: Any) -> tuple[str, str]:
+    """Both values short enough for a line, cut so that the first difference is in what is left."""
+    before, after = _text(old), _text(new)
+    same = next(
+        (n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
+    )
+    start = max(0, same - 12) if max(len(before), len(after)) > SHOWN else 0
+    return _cut(before, start), _cut(after, start)
+
+
+def _text(value: Any) -> str:
+    text = "" if value is None else str(value).replace("\n", " / ")
+    return text[:8] if re.fullmatch(r"[0-9a-f]{32,64}", text) else text
+
+
+def _cut(text: str, start: int) -> str:
+    if not text:
+        return "nothing"
+    end = start + SHOWN
+    return repr(("…" if start else "") + text[start:end] + ("…" if len(text) > end else ""))
+
+
+def counts(rows: Iterable[Row]) -> dict[Action, int]:
+    found = Counter(row.action for row in rows)
+    return {action: found[action] for action in ACTIONS}
+
+
+def check_max_images(rows: Sequence[Row], max_images: int | None) -> None:
+    """Raise LimitReached where the plan would make more calls than allowed; nothing has been written yet."""
+    calls = sum(row.calls for row in rows)
+    if max_images is not None and calls > max_images:
+        raise LimitReached(
+            f"{calls} pictures are to be made, max_images is {max_images}",
+            hint=f"raise it (max_images={calls}), or make some of them (only=…)",
+        )
+
+
+_ONLY = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?")
+
+
+def parse_only(text: str) -> tuple[range, ...]:
+    """`3,7-9` as ranges. Raises UsageError for anything else."""
+    ranges = []
+    for word in text.split(","):
+        match = _ONLY.fullmatch(word.strip())
+        low, high = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if high < low:
+            raise UsageError(f"only={text}: {word.strip() or 'an empty word'} is no number or range", hint="only=3,7-9")
+        ranges.append(range(low, high + 1))
+    return tuple(ranges)
+
+
+def select(rows: Sequence[Row], only: str | None) -> tuple[Row, ...]:
+    """The rows whose part is listed in `only`; an item without a part where its position is listed.
+
+    Without `only`, all. Raises UsageError when nothing is left.
+    """
+    if only is None:
+        chosen = tuple(rows)
+    else:
+        ranges = parse_only(only)
+        chosen = tuple(row for row in rows if any(_number(row) in numbers for numbers in ranges))
+    if not chosen:
+        raise UsageError(f"only={only} selects no item" if only else "the playlist has no items")
+    return chosen
+
+
+def _number(row: Row) -> int:
+    return row.wanted.position if row.wanted.item.part is None else row.wanted.item.part

@@ -1,0 +1,78 @@
+"""What calls are expected to cost, what a ceiling counts as spent, and the refusal above it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from thumbforge.errors import LimitReached, UsageError
+from thumbforge.models import Profile
+from thumbforge.providers.registry import capabilities_of
+
+
+def price_of(profile: Profile) -> Decimal:
+    """What one call is expected to cost, by the profile; 0 where it names no price."""
+    return Decimal(profile.price.amount) if profile.price else Decimal(0)
+
+
+def estimate(profile: Profile, calls: int) -> str:
+    """`12 provider calls, about 0.48 USD`; without a price only the calls, and whether they cost what nobody knows."""
+    told = f"{calls} provider call{'s' * (calls != 1)}"
+    if profile.price is None or not calls:
+        return f"{told} of unknown price" if calls and capabilities_of(profile).paid else told
+    dated = f" (price of {profile.price.as_of})" if profile.price.as_of else ""
+    return f"{told}, about {price_of(profile) * calls} {profile.price.currency}{dated}"
+
+
+def go_on(run_id: str, max_cost: Decimal) -> str:
+    """What to type so that a run goes on under a higher ceiling."""
+    return f"thumbforge runs resume {run_id[:8]} max_cost={max_cost}"
+
+
+def check_max_cost(
+    profile: Profile, calls: int, max_cost: Decimal | None, *, spent: Decimal = Decimal(0), run_id: str = ""
+) -> None:
+    """Raises LimitReached where so many calls would cost more, UsageError where nobody knows what one costs.
+
+    `spent` is what the run has spent that is to be resumed.
+    """
+    if max_cost is None or not calls:
+        return
+    if profile.price is None:
+        raise UsageError(
+            f"max_cost={max_cost}: profile {profile.name} names no price",
+            hint="give it one: price: {amount: '0.04', currency: USD, as_of: …}",
+        )
+    estimate = price_of(profile) * calls
+    if spent + estimate <= max_cost:
+        return
+    told = f"{calls} call{'s' * (calls != 1)} would cost about {estimate} {profile.price.currency}"
+    if run_id:
+        raise LimitReached(
+            f"run {run_id[:8]} has spent {spent}, {told} more, its max_cost is {max_cost}",
+            hint=go_on(run_id, spent + estimate),
+        )
+    raise LimitReached(
+        f"{told}, max_cost is {max_cost}", hint=f"raise it (max_cost={estimate}), or make some of them (only=…)"
+    )
+
+
+def spent_of(attempts: Iterable[Mapping[str, Any]], profile: Profile) -> Decimal:
+    """What a ceiling counts, in the currency of the profile's price: what a picture was told to cost, and the price for
+    every other call, whether it failed, was perhaps billed, or its process died."""
+    price, currency = price_of(profile), profile.price and profile.price.currency
+    spent = Decimal(0)
+    for attempt in called_of(attempts):
+        told = attempt["cost"] is not None and attempt["currency"] == currency
+        spent += price * (calls_of(attempt) - told) + (Decimal(attempt["cost"]) if told else 0)
+    return spent
+
+
+def called_of(attempts: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [a for a in attempts if a["calls"] or a["called_at"]]
+
+
+def calls_of(attempt: Mapping[str, Any]) -> int:
+    """Of one that was called: a process that died left no number."""
+    return attempt["calls"] or 1

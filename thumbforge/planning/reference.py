@@ -1,0 +1,143 @@
+"""The hero: which picture sets the style, given as an image file, a run, or an iteration."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from thumbforge import ids
+from thumbforge.errors import AssetDamaged, NotFound, PictureError, UsageError
+from thumbforge.providers.base import Reference
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from thumbforge.pixels.picture import PictureInfo
+    from thumbforge.store.assets import AssetStore
+    from thumbforge.store.database import Database
+
+_SOFT_BELOW = (640, 360)
+_ABOUT = 0.05
+_ID = re.compile(r"^[0-9a-f]{4,8}(-[0-9a-f-]{0,27})?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Hero:
+    """A picture with its place in the lineage. `path` is the file to read; `sha256` is that of its original bytes.
+
+    `from_file`: the user's own file, recorded as a hero run of one picked iteration when a batch first runs.
+    """
+
+    path: Path
+    sha256: str
+    run_id: str
+    iteration_id: str
+    from_file: bool
+    lettered: bool = False
+    """A final of ours: its text is in the picture, and a provider that copies its style may copy that too."""
+
+    @property
+    def exists(self) -> bool:
+        return bool(self.sha256)
+
+    def as_reference(self) -> Reference | None:
+        """As a request names it before the file is stored: type and place enter no key."""
+        return Reference(self.sha256, self.path, "") if self.exists else None
+
+
+NO_HERO = Hero(Path(), "", "", "", from_file=False)
+"""For a run that makes heroes out of nothing but a prompt."""
+
+
+def find_hero(word: str, base: Path, home: Path, database: Database | None, reference: str) -> Hero:
+    """The hero that `word` names; a path counts from `base`. `reference`: "final", or "raw" for a pick's art.
+
+    Raises NotFound where there is none, UsageError for a run without a pick or an unfinished iteration.
+    """
+    path = base / word
+    if path.is_file():
+        return _hero_of_file(path)
+    if not _ID.match(word):
+        raise NotFound(
+            f"there is no hero {word}", hint=f"a picture, a run id or an iteration id; paths count from {base}"
+        )
+    if database is None:
+        raise NotFound(f"there is no run or iteration {word}", hint="this project has no ledger yet")
+    row = _picked(database, word)
+    column = "art_sha256" if reference == "raw" else "final_sha256"
+    asset = home / "assets" / row[column][:2] / f"{row[column]}{row[column.replace('sha256', 'suffix')]}"
+    lettered = reference == "final" and row["spec_hash"] is not None
+    return Hero(asset, row[column], row["run_id"], row["id"], from_file=False, lettered=lettered)
+
+
+def _hero_of_file(path: Path) -> Hero:
+    try:
+        sha256 = ids.sha256_hex(path.read_bytes())
+    except OSError as error:
+        raise AssetDamaged(f"hero {path.name} cannot be read: {error.strerror}") from error
+    run_id = ids.derive(ids.WORLD, f"hero:{sha256}")
+    return Hero(path, sha256, run_id, ids.derive(run_id, "iteration:ordinal:1"), from_file=True)
+
+
+def _picked(database: Database, word: str) -> sqlite3.Row:
+    select = (
+        "SELECT iteration.id, iteration.run_id, iteration.status, final.sha256 AS final_sha256,"
+        " final.art_sha256, a.suffix AS art_suffix, f.suffix AS final_suffix, run.spec_hash FROM iteration"
+        " JOIN run ON run.id = iteration.run_id"
+        " LEFT JOIN final ON final.final_key = iteration.final_key"
+        " LEFT JOIN asset AS a ON a.sha256 = final.art_sha256 LEFT JOIN asset AS f ON f.sha256 = final.sha256"
+    )
+    iterations = database.rows(f"{select} WHERE substr(iteration.id, 1, ?) = ?", (len(word), word))
+    runs = database.rows("SELECT id, kind, picked_iteration_id FROM run WHERE substr(id, 1, ?) = ?", (len(word), word))
+    if len(iterations) + len(runs) > 1:
+        raise UsageError(f"{word} is the start of several ids", hint="give more of it")
+    if runs:
+        iterations = database.rows(f"{select} WHERE iteration.id = ?", (runs[0]["picked_iteration_id"],))
+        if runs[0]["kind"] not in {"hero", "iterate"}:
+            raise UsageError(f"run {word} is a {runs[0]['kind']} run, not a hero", hint="name one of its iterations")
+        if not iterations:
+            raise UsageError(f"hero run {word} has no pick yet", hint="name one of its iterations as the hero")
+    if not iterations:
+        raise NotFound(f"there is no run or iteration {word}", hint="thumbforge runs list shows the runs")
+    if iterations[0]["status"] != "completed" or not iterations[0]["final_sha256"]:
+        raise UsageError(f"iteration {word} is {iterations[0]['status']}, not completed")
+    return iterations[0]
+
+
+def check_hero(hero: Hero) -> PictureInfo:
+    """Decode the hero in full and re-hash it. Raises AssetDamaged when it is not whole, blank, or changed meanwhile."""
+    from thumbforge.pixels.picture import inspect_own
+
+    try:
+        data = hero.path.read_bytes()
+        info = inspect_own(data)
+    except OSError as error:
+        raise AssetDamaged(f"hero {hero.path.name} cannot be read: {error.strerror}") from error
+    except PictureError as error:
+        raise AssetDamaged(
+            f"hero {hero.path.name}: {error.message}", hint="give a whole JPEG, PNG or WebP picture"
+        ) from error
+    if ids.sha256_hex(data) != hero.sha256:
+        hint = "run the command again" if hero.from_file else "thumbforge batch with another hero, or restore the file"
+        raise AssetDamaged(f"hero {hero.path.name} holds other bytes than expected", hint=hint)
+    return info
+
+
+def hero_remark(info: PictureInfo) -> str:
+    """One line on a hero that is small or of another shape, with its size and what is done; "" for a good one."""
+    said = []
+    if info.width < _SOFT_BELOW[0] or info.height < _SOFT_BELOW[1]:
+        said.append("below {}x{}, so pictures of it are soft".format(*_SOFT_BELOW))
+    if abs(info.width * 9 / (info.height * 16) - 1) > _ABOUT:
+        said.append("not about 16:9, so it is cropped, and black bars baked into it are cut off")
+    return f"the hero is {info.width}x{info.height}: {'; '.join(said)}" if said else ""
+
+
+def keep_hero(hero: Hero, info: PictureInfo, store: AssetStore) -> Path:
+    """The stored, immutable copy of the hero; what providers read while the user may edit the original."""
+    sha256 = store.put(hero.path.read_bytes(), info.suffix, "hero.file") if hero.from_file else hero.sha256
+    if sha256 != hero.sha256:
+        raise AssetDamaged(f"hero {hero.path.name} changed while it was read", hint="run the command again")
+    return store.path(sha256, info.suffix) if hero.from_file else hero.path

@@ -1,0 +1,229 @@
+"""From the words a user typed, or a series YAML, to one resolved series: everything that a plan needs."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from thumbforge import log
+from thumbforge.errors import NotFound, UsageError
+from thumbforge.imaging.brand import Identity, identity
+from thumbforge.imaging.userfiles import FontFile, font_file
+from thumbforge.models import Brand, Output, Playlist, Profile, SeriesSpec, Template
+from thumbforge.planning.reference import Hero, find_hero
+from thumbforge.providers.registry import profile_hint
+from thumbforge.settings import Settings
+from thumbforge.sources.links import VideoLink, parse_link
+from thumbforge.specs.catalog import Catalog, LoadedPlaylist
+from thumbforge.specs.yaml_file import gather
+
+if TYPE_CHECKING:
+    from thumbforge.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesRequest:
+    """What was asked for on the command line; None where nothing was said. `vars` override the series' own."""
+
+    series: str | None = None
+    playlist: str | None = None
+    hero: str | None = None
+    template: str | None = None
+    provider: str | None = None
+    reference: str | None = None
+    max_images: int | None = None
+    max_cost: Decimal | None = None
+    vars: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def names_one(self) -> bool:
+        return bool(self.series or self.playlist or self.hero)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A declared batch with everything looked up. `vars` are the series' with the command's on top; `prompt_append`
+    is what a refinement of a hero adds to the rendered prompt. `identity` is the brand with its files found; an
+    item's picture counts from `root`."""
+
+    name: str
+    playlist_name: str
+    playlist: Playlist
+    hero: Hero
+    template: Template
+    profile: Profile
+    reference: str
+    vars: Mapping[str, Any]
+    overrides: Mapping[str, Any]
+    max_images: int | None
+    output: Output
+    max_cost: Decimal | None = None
+    prompt_append: str = ""
+    brand: Brand | None = None
+    identity: Identity | None = None
+    emoji: FontFile | None = None
+    root: Path = Path()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where words are looked up: the project, the user's directory, the settings, and the ledger if there is one."""
+
+    root: Path
+    cwd: Path
+    home: Path
+    catalog: Catalog
+    settings: Settings
+    database: Database | None
+
+
+def resolve(place: Place, request: SeriesRequest) -> Series:
+    """The one series that the request names.
+
+    Raises UsageError where it names none or several, NotFound for an unknown word, SpecError for bad YAML.
+    """
+    if request.series:
+        if request.playlist:
+            raise UsageError("series= and playlist= both name a playlist", hint="leave one of them out")
+        spec = place.catalog.series(request.series)
+        catalog = place.catalog
+        gather(  # so that the problems of all three are told at once; each is read only once
+            (
+                lambda: find_playlist(place, spec.playlist, place.root),
+                lambda: catalog.template(request.template or spec.template),
+                lambda: find_profile(catalog, request.provider or spec.provider),
+            )
+        )
+        return _build(place, request.series, find_playlist(place, spec.playlist, place.root), spec, request)
+    if not request.playlist:
+        raise UsageError("no playlist was named", hint="playlist=<id, URL, name or file> hero=<picture>")
+    playlist = find_playlist(place, request.playlist, place.cwd)
+    own = _series_of(place, playlist, request)
+    if own:
+        return _build(place, own, playlist, place.catalog.series(own), request)
+    if not request.hero:
+        raise UsageError(f"playlist {playlist.name} has no hero", hint="hero=<picture, run or iteration>")
+    return _build(place, playlist.name, playlist, SeriesSpec(playlist=playlist.name, hero=request.hero), request)
+
+
+def all_series(place: Place, overrides: Mapping[str, Any]) -> list[Series]:
+    """Every series of specs/series, in name order, with `var.…` of the command line for all of them."""
+    names = sorted(place.catalog.series_names())
+    return gather([partial(resolve, place, SeriesRequest(series=name, vars=overrides)) for name in names])
+
+
+def _series_of(place: Place, playlist: LoadedPlaylist, request: SeriesRequest) -> str | None:
+    """The declared series that a bare `playlist=` means: the one of the playlist's name, else the only one on it."""
+    names = place.catalog.series_names()
+    if playlist.name in names:
+        return playlist.name
+    if request.hero:
+        return None
+    same = [
+        name
+        for name in sorted(names)
+        if place.catalog.series(name).playlist in {playlist.name, playlist.spec.playlist.id}
+    ]
+    if len(same) > 1:
+        raise UsageError(f"{len(same)} series use playlist {playlist.name}", hint="series=" + " or series=".join(same))
+    return same[0] if same else None
+
+
+def _build(place: Place, name: str, playlist: LoadedPlaylist, spec: SeriesSpec, request: SeriesRequest) -> Series:
+    reference = request.reference or spec.reference
+    if reference not in {"final", "raw"}:
+        raise UsageError(f"reference={reference}: expected final or raw")
+    base = place.cwd if request.hero else place.root
+    return Series(
+        name=name,
+        playlist_name=playlist.name,
+        playlist=playlist.spec,
+        hero=find_hero(request.hero or spec.hero, base, place.home, place.database, reference),
+        template=place.catalog.template(request.template or spec.template),
+        profile=find_profile(place.catalog, request.provider or spec.provider),
+        reference=reference,
+        vars={**spec.vars, **request.vars},
+        overrides=dict(request.vars),
+        max_images=spec.max_images if request.max_images is None else request.max_images,
+        output=spec.output or default_output(place.settings),
+        max_cost=request.max_cost,
+        brand=spec.brand,
+        **look(spec.brand, place.root, place.settings),
+    )
+
+
+def look(brand: Brand | None, root: Path, settings: Settings) -> dict[str, Any]:
+    """What the brand and the settings add to every picture of a series, read and hashed once. UsageError for a file
+    that cannot be used."""
+    emoji = settings.text("output.emoji_font")
+    return {
+        "identity": identity(brand, root) if brand else None,
+        "emoji": font_file(root / emoji) if emoji else None,
+        "root": root,
+    }
+
+
+def default_output(settings: Settings) -> Output:
+    return Output.model_validate(
+        {
+            "width": settings.integer("output.width"),
+            "height": settings.integer("output.height"),
+            "format": settings.text("output.format"),
+            "max_bytes": settings.integer("output.max_bytes"),
+        }
+    )
+
+
+def find_profile(catalog: Catalog, name: str) -> Profile:
+    """A profile by name; NotFound says where the name is that of a provider, which has none by itself."""
+    try:
+        return catalog.profile(name)
+    except NotFound as error:
+        error.hint = profile_hint(name) or error.hint
+        raise
+
+
+_FILE_LIKE = re.compile(r"[/\\]|\.(ya?ml|json|csv)$", re.IGNORECASE)
+
+
+def find_playlist(place: Place, word: str, base: Path) -> LoadedPlaylist:
+    """A playlist by id, YouTube URL, spec name, or a path (YAML, `yt-dlp -J` JSON, CSV) that counts from `base`."""
+    link = parse_link(word)
+    wanted = link.id if link else word
+    if found := place.catalog.find_playlist(wanted):
+        return place.catalog.load_playlist(found[1])
+    path = base / word
+    if path.is_file():
+        return _from_file(place, path)
+    if isinstance(link, VideoLink):
+        raise UsageError(f"{word} names a video, not a playlist", hint=f"thumbforge fetch {word} makes one of it")
+    if link:
+        raise NotFound(f"playlist {wanted} is not in specs/playlists", hint=f"thumbforge fetch {word} brings it")
+    if _FILE_LIKE.search(word):
+        raise NotFound(f"there is no file {word}", hint=f"paths count from {base}")
+    near = difflib.get_close_matches(word, place.catalog.playlist_names(), n=3)
+    known = near or sorted(place.catalog.playlist_names())[:5]
+    hint = (
+        f"did you mean {' or '.join(known)}?" if known else "specs/playlists is empty; a YAML, JSON or CSV file will do"
+    )
+    raise NotFound(f"unknown playlist {word}", hint=hint)
+
+
+def _from_file(place: Place, path: Path) -> LoadedPlaylist:
+    if path.suffix.lower() in {".yaml", ".yml"}:
+        return place.catalog.load_playlist(path)
+    from thumbforge.sources.files import read_file
+
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._") or "playlist"
+    found = read_file(path)
+    for entry in found.skipped:
+        log.warning("an entry was skipped", file=path.name, place=entry.place, video=entry.video, reason=entry.reason)
+    for text in found.warnings:
+        log.warning(text, file=path.name)
+    return LoadedPlaylist(name=name[:64], path=path, spec=found.playlist)

@@ -1,0 +1,239 @@
+"""What is wrong with a template, beyond what its model refuses: each problem with its file and line. Reads only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from thumbforge.errors import NotFound, Problem, SpecError, ThumbforgeError, UsageError
+from thumbforge.imaging import zones
+from thumbforge.imaging.type import fonts
+from thumbforge.models import LabelStyle, PartStyle, Template
+from thumbforge.planning.preview import on_sample, wanted_on
+from thumbforge.planning.project import Project
+from thumbforge.planning.wanted import places
+from thumbforge.specs.catalog import BUILTIN, SUFFIXES, Catalog
+from thumbforge.specs.yaml_file import HINT, Document, Problems, shown
+
+if TYPE_CHECKING:
+    from thumbforge.store.database import Database
+
+RAISE_VERSION = (
+    "pictures were made with this version, so it stays what it was: raise `version`, or take the change back"
+)
+_WHERE = re.compile(r"([\w.]+)(?:, line (\d+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a template's own text is. `extends` is "" for one that stands alone, or that cannot be read."""
+
+    name: str
+    path: Path
+    extends: str = ""
+
+    @property
+    def is_built_in(self) -> bool:
+        return self.path.parent == BUILTIN / "templates"
+
+
+def sources(catalog: Catalog) -> list[Source]:
+    return [source(catalog, name) for name in catalog.template_names()]
+
+
+def source(catalog: Catalog, name: str) -> Source:
+    """Raises NotFound, with the nearest names, for a template that there is not."""
+    if name not in catalog.template_names():
+        catalog.template(name)
+    path = _file(catalog, name)
+    document = Problems().read(path)
+    return Source(name, path, str(document.data.get("extends", "")) if document else "")
+
+
+def find(project: Project, word: str) -> Path:
+    """The file of the template that `word` names, by name or by a path that counts from where the user stands."""
+    if word in project.catalog.template_names():
+        return _file(project.catalog, word)
+    path = project.cwd / word
+    if path.is_file():
+        return path
+    if "/" in word or path.suffix in SUFFIXES:
+        raise NotFound(f"there is no file {word}", hint=f"paths count from {project.cwd}")
+    return source(project.catalog, word).path
+
+
+def check_all(project: Project, paths: Iterable[Path], given: Mapping[str, Any]) -> list[Template]:
+    """The templates in these files; one SpecError with all problems of all of them."""
+    database = project.read_ledger()
+    found: list[Template] = []
+    problems: dict[Problem, None] = {}
+    try:
+        for path in paths:
+            try:
+                found.append(_checked(project, path, given, database))
+            except SpecError as error:
+                problems.update(dict.fromkeys(error.problems))
+    finally:
+        if database:
+            database.close()
+    if problems:
+        only_versions = all(problem.where == "version" for problem in problems)
+        raise SpecError(problems, hint=RAISE_VERSION if only_versions else HINT)
+    return found
+
+
+class _WithFile(Catalog):
+    """The project's specs and one template more, wherever its file is."""
+
+    def __init__(self, root: Path, path: Path) -> None:
+        super().__init__(root)
+        self._own = path
+
+    def _listing(self, kind: str) -> dict[str, Path]:
+        found = super()._listing(kind)
+        return {**found, self._own.stem: self._own} if kind == "templates" else found
+
+
+def _checked(project: Project, path: Path, given: Mapping[str, Any], database: Database | None) -> Template:
+    catalog = _WithFile(project.root, path)
+    template = catalog.template(path.stem)
+    chain = _chain(catalog, path)
+    problems = [
+        *_text_problems(project, template, {**_given_in_specs(catalog, template.name), **given}, chain),
+        *_font_problems(template, chain),
+        *_overlay_problems(template, chain),
+        *_version_problems(template, chain, database),
+    ]
+    if problems:
+        raise SpecError(problems)
+    return template
+
+
+def _text_problems(
+    project: Project, template: Template, given: Mapping[str, Any], chain: list[Document]
+) -> Iterator[Problem]:
+    """Each text is rendered by itself, so that a fault in one does not hide that of the next."""
+    series = on_sample(project, template, given)
+    [at] = places(series)
+    for name in ("prompt", "negative_prompt", *(f"layout.{slot}.text" for slot in _worded(template))):
+        try:
+            wanted_on(replace(series, template=_alone(template, name)), at)
+        except SpecError as error:
+            for problem in error.problems:
+                yield _placed(problem, error.hint, chain)
+
+
+def _worded(template: Template) -> dict[str, PartStyle | LabelStyle]:
+    return {name: slot for name, slot in template.layout.slots if isinstance(slot, (PartStyle, LabelStyle))}
+
+
+def _alone(template: Template, name: str) -> Template:
+    """The template with plain words for all texts but one."""
+    slots = {
+        slot: style.model_copy(update={"text": style.text if name == f"layout.{slot}.text" else "-"})
+        for slot, style in _worded(template).items()
+    }
+    return template.model_copy(
+        update={
+            "prompt": template.prompt if name == "prompt" else "-",
+            "negative_prompt": template.negative_prompt if name == "negative_prompt" else None,
+            "layout": template.layout.model_copy(update=slots),
+        }
+    )
+
+
+def _given_in_specs(catalog: Catalog, template: str) -> dict[str, Any]:
+    """Variables that a series with this template, or an item of its playlist, gives. What is wrong with those specs is
+    told where they are used."""
+    found: dict[str, Any] = {}
+    with suppress(ThumbforgeError):
+        for name in catalog.series_names():
+            with suppress(ThumbforgeError):
+                spec = catalog.series(name)
+                if spec.template != template:
+                    continue
+                found |= spec.vars
+                if hit := catalog.find_playlist(spec.playlist):
+                    items = catalog.load_playlist(hit[1]).spec.items
+                    found |= {var: value for item in items for var, value in item.vars.items()}
+    return found
+
+
+def _font_problems(template: Template, chain: list[Document]) -> Iterator[Problem]:
+    for name, slot in template.layout.slots:
+        font = getattr(slot, "font", None)
+        try:
+            if font is not None:
+                fonts.require(font)
+        except UsageError as error:
+            yield _at(chain, ("layout", name, "font"), f"{error.message}; {error.hint}")
+
+
+def _overlay_problems(template: Template, chain: list[Document]) -> Iterator[Problem]:
+    for message in zones.overlay_problems(template.layout):
+        where = message.split()[0].split(".")
+        yield _at(chain, ("layout", *where), message)
+
+
+def _version_problems(template: Template, chain: list[Document], database: Database | None) -> Iterator[Problem]:
+    if database is None:
+        return
+    rows = database.rows("SELECT version, spec_hash FROM template WHERE name = ?", (template.name,))
+    known = {row["spec_hash"] for row in rows if row["version"] == template.version}
+    if not known or template.spec_hash in known:
+        return
+    following = max(row["version"] for row in rows) + 1
+    message = f"version {template.version} of {template.name} was used with other content; raise it to {following}"
+    yield replace(_at(chain[:1], ("version",), message), where="version")
+
+
+def _file(catalog: Catalog, name: str) -> Path:
+    """The file of a listed template: the project's own goes before the built-in one."""
+    folders = (catalog.root / "specs" / "templates", BUILTIN / "templates")
+    files = (folder / f"{name}{suffix}" for folder in folders for suffix in SUFFIXES)
+    return next(path for path in files if path.exists() or path.is_symlink())  # what is no file is told when it is read
+
+
+def _chain(catalog: Catalog, path: Path) -> list[Document]:
+    """The file of a template that loads, the one that it extends, and so on."""
+    found: list[Document] = []
+    while document := Problems(catalog.root).read(path):
+        found.append(document)
+        base = document.data.get("extends")
+        if base is None:
+            break
+        path = BUILTIN / "templates" / f"{base}.yaml" if base == path.stem else _file(catalog, base)
+    return found
+
+
+def _placed(problem: Problem, hint: str, chain: list[Document]) -> Problem:
+    """A fault in a text, at the line of the file; of a text that is no literal block, at its first line."""
+    match = _WHERE.fullmatch(problem.where)
+    message = f"{problem.message}; {hint}" if hint else problem.message
+    if match is None:
+        return replace(problem, file=chain[0].file, message=message)
+    return _at(chain, tuple(match[1].split(".")), message, int(match[2] or 0))
+
+
+def _at(chain: list[Document], loc: tuple[str, ...], message: str, text_line: int = 0) -> Problem:
+    """A problem at the field `loc` of the first file that has it."""
+    where = ".".join(loc)
+    found = [(document, document.place(loc)) for document in chain]
+    document, place = next(((d, p) for d, p in found if p.where == where), found[0])
+    line = place.line
+    if text_line and isinstance(place.node, yaml.ScalarNode) and place.node.style == "|":
+        line = place.node.start_mark.line + 1 + text_line
+    return Problem(document.file, line, where, message)
+
+
+def file_of(project: Project, path: Path) -> str:
+    """As messages and JSON show it; a built-in template is shown by its place in the package."""
+    if path.is_relative_to(BUILTIN):
+        return f"builtin/{path.relative_to(BUILTIN).as_posix()}"
+    return shown(path, project.root)

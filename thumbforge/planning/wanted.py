@@ -1,0 +1,201 @@
+"""What the specs want for each item, before anybody looks at what exists: request, drawing, identity. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from thumbforge import ids
+from thumbforge.imaging.finalise import Drawing, final_parts
+from thumbforge.models import Item
+from thumbforge.planning.pictures import picture_of
+from thumbforge.planning.series import Series
+from thumbforge.providers.base import Capabilities, Reference, Request
+from thumbforge.specs.prompts import Prompts
+from thumbforge.specs.variables import variables_for
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One item as the specs want it. `position` counts from 1 in the playlist; `request` is that of its first take.
+
+    `item_key` names the item in its run: `video:<id>:<occurrence>`, or `ordinal:<n>` for a candidate hero. Keys are
+    asked for several times and digested once.
+    """
+
+    series: Series
+    item: Item
+    position: int
+    occurrence: int
+    request: Request
+    drawing: Drawing
+    key: str
+    key_parts: ids.KeyParts
+    reads: frozenset[str]
+    export_name: str
+    item_key: str
+    _keys: dict[object, str] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def task_name(self) -> str:
+        """The doit task's name after `thumb:<series>:`."""
+        return self.item.video if self.occurrence == 1 else f"{self.item.video}:{self.occurrence}"
+
+    def request_for(self, take: int) -> Request:
+        return self.request if take == self.request.take else replace(self.request, take=take)
+
+    def art_fields(self, take: int) -> dict[str, Any]:
+        return self.request_for(take).art_fields(self.series.profile.id, self.reads)
+
+    def art_key(self, take: int) -> str:
+        if take not in self._keys:
+            self._keys[take] = ids.art_key(self.art_fields(take))
+        return self._keys[take]
+
+    def final_parts(self, art_sha256: str) -> dict[str, Any]:
+        return final_parts(art_sha256, self.series.template.layout, self.drawing, self.series.output)
+
+    def final_key(self, art_sha256: str) -> str:
+        if art_sha256 not in self._keys:
+            self._keys[art_sha256] = ids.final_key(self.final_parts(art_sha256))
+        return self._keys[art_sha256]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An item at its place in the playlist, with the name of its file in out/."""
+
+    item: Item
+    position: int
+    occurrence: int
+    export_name: str
+
+
+def places(series: Series) -> Iterator[Place]:
+    """Every place of the playlist, in order."""
+    seen: Counter[str] = Counter()
+    width = _padding(series)
+    suffix = ".jpg" if series.output.format == "jpeg" else ".png"
+    for position, item in enumerate(series.playlist.items, 1):
+        seen[item.video] += 1
+        if item.removed:
+            continue  # it keeps its place and its edits in the list, and gets no picture
+        occurrence = seen[item.video]
+        number = f"{item.part if item.part is not None else position:0{width}d}"
+        again = "" if occurrence == 1 else f"-{occurrence}"
+        yield Place(item, position, occurrence, f"{number}-{item.video}{again}{suffix}")
+
+
+def wanted_items(
+    series: Series, capabilities: Capabilities, reference: Reference | None, at: Iterable[Place] | None = None
+) -> tuple[Wanted, ...]:
+    """What is wanted at each of these places, by default all. SpecError for a prompt that cannot be rendered."""
+    prompts = Prompts(series.template)
+    found = places(series) if at is None else at
+    return tuple(_wanted(series, prompts, capabilities, reference, place) for place in found)
+
+
+def _wanted(
+    series: Series, prompts: Prompts, capabilities: Capabilities, reference: Reference | None, place: Place
+) -> Wanted:
+    item = place.item
+    variables = _variables(series, item, place.position)
+    request = Request(
+        prompt=f"{prompts.prompt(variables)}\n\n{series.prompt_append}".rstrip(),
+        negative_prompt=prompts.negative(variables),
+        width=series.output.width,
+        height=series.output.height,
+        seed=None,
+        reference=reference,
+        video=item.video,
+    )
+    parts = _key_parts(series, item, request)
+    return Wanted(
+        series=series,
+        item=item,
+        position=place.position,
+        occurrence=place.occurrence,
+        request=request,
+        drawing=_drawing(series, prompts, place, variables),
+        key=ids.idempotency_key(parts),
+        key_parts=parts,
+        reads=capabilities.reads,
+        export_name=place.export_name,
+        item_key=ids.item_key(item.video, place.occurrence),
+    )
+
+
+def wanted_heroes(
+    series: Series, capabilities: Capabilities, reference: Reference | None, seed: int | None, ordinals: Iterable[int]
+) -> tuple[Wanted, ...]:
+    """Candidates for the one item of `series`. The ordinal is folded into the seed, or stands for it where the
+    provider reads none; it also is the candidate's take, so that no two ask for the same picture."""
+    prompts = Prompts(series.template)
+    [item] = series.playlist.items
+    base = _wanted(series, prompts, capabilities, reference, Place(item, 1, 1, ""))
+    return tuple(_candidate(base, n, seed if "seed" in capabilities.reads else None) for n in ordinals)
+
+
+def _candidate(base: Wanted, ordinal: int, seed: int | None) -> Wanted:
+    own = None if seed is None else seed + ordinal - 1
+    parts = replace(base.key_parts, part="", seed=str(ordinal if own is None else own))
+    return replace(
+        base,
+        position=ordinal,
+        request=replace(base.request, seed=own, take=ordinal),
+        key=ids.idempotency_key(parts),
+        key_parts=parts,
+        item_key=f"ordinal:{ordinal}",
+    )
+
+
+def _variables(series: Series, item: Item, position: int) -> Mapping[str, Any]:
+    """An item's own vars go before the series', what was typed on the command line goes before both."""
+    return variables_for(
+        item=item,
+        playlist=series.playlist.playlist,
+        vars={**series.vars, **item.vars, **series.overrides},
+        width=series.output.width,
+        height=series.output.height,
+        negative_space=series.template.layout.negative_space,
+        position=position,
+    )
+
+
+def _drawing(series: Series, prompts: Prompts, place: Place, variables: Mapping[str, Any]) -> Drawing:
+    item = place.item
+    return Drawing(
+        title=item.title if item.text is None else item.text,
+        part=_part(prompts, item, variables),
+        language=series.playlist.playlist.language,
+        kicker=prompts.kicker(variables),
+        series=prompts.series(variables),
+        picture=picture_of(series, item, place.position),
+        brand=series.identity,
+        emoji=series.emoji,
+    )
+
+
+def _part(prompts: Prompts, item: Item, variables: Mapping[str, Any]) -> str | None:
+    """The badge: the layout's text; an item with a label and no part shows just that."""
+    return item.label if item.part is None else prompts.part_text(variables)
+
+
+def _key_parts(series: Series, item: Item, request: Request) -> ids.KeyParts:
+    return ids.KeyParts(
+        spec_hash=series.template.spec_hash,
+        provider_profile=series.profile.id,
+        video=item.video,
+        part="" if item.part is None else str(item.part),
+        prompt=ids.prompt_text(request.prompt, request.negative_prompt),
+        seed="" if request.seed is None else str(request.seed),
+        reference=request.reference.sha256 if request.reference else "",
+    )
+
+
+def _padding(series: Series) -> int:
+    """Digits of the largest number in an export's name, at least two, so that names sort as parts do."""
+    numbers = [position if item.part is None else item.part for position, item in enumerate(series.playlist.items, 1)]
+    return max(2, len(str(max(numbers, default=0))))

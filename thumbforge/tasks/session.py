@@ -1,0 +1,178 @@
+"""One invocation of doit: the series it is about, their plans, and the batches that its tasks open.
+
+The first task of a series that has something to do opens the series' batch; the reporter's end closes it. The backend
+and the up-to-date objects ask the same session, so that a command plans each series once.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from thumbforge.errors import Exit
+from thumbforge.tasks.checker import ContentChecker
+
+if TYPE_CHECKING:
+    from thumbforge.cancel import Cancel
+    from thumbforge.making.batch import Batch
+    from thumbforge.making.executor import Placement
+    from thumbforge.making.make import Outcome
+    from thumbforge.making.resume import Resumption
+    from thumbforge.making.rollup import Result
+    from thumbforge.planning.decide import PlannedSeries
+    from thumbforge.planning.plan import Row
+    from thumbforge.planning.project import Project
+
+_current: Session | None = None
+
+
+@dataclass
+class Session:
+    """What the tasks of one process share. `names` maps a task's name to its series and item key, `targets`
+    a series to its folder in out/."""
+
+    project: Project
+    cancel: Cancel
+    wait: bool = True
+    at_once: int | None = None
+    resumption: Resumption | None = None
+    placement: Placement | None = None
+    planned: dict[str, PlannedSeries] = field(default_factory=dict)
+    names: dict[str, tuple[str, str]] = field(default_factory=dict)
+    rows: dict[str, Row] = field(default_factory=dict)
+    file_deps: dict[str, list[str]] = field(default_factory=dict)
+    targets: dict[str, str] = field(default_factory=dict)
+    selected: list[str] = field(default_factory=list)
+    batches: dict[tuple[str, bool], Batch] = field(default_factory=dict)
+    ignored: set[str] = field(default_factory=set)
+    sheets: dict[str, str] = field(default_factory=dict)
+    faults: dict[str, Exception] = field(default_factory=dict)
+    exit_code: Exit | None = None
+    checker: ContentChecker = field(default_factory=ContentChecker)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def select(self, task_names: Iterable[str]) -> None:
+        """The tasks that this invocation is about; a batch that is opened plans for these alone."""
+        self.selected = [name for name in task_names if name in self.names]
+
+    def make(self, task_name: str, *, retake: bool = False) -> Outcome:
+        """Make the item of a task; with `retake` anew although it is up to date (`doit -a`), at the price of a call.
+
+        Raises LimitReached, before anything is written, where its series wants more calls than max_images.
+        """
+        series, item_key = self.names[task_name]
+        with self.lock:
+            if series in self.faults:
+                raise self.faults[series]
+            try:
+                batch = self.batches.get((series, retake)) or self._open(series, retake)
+            except Exception as error:
+                self.faults[series] = error
+                raise
+        return batch.outcome(item_key)
+
+    def take_up(self) -> None:
+        """Open the run that is resumed, also where nothing of it is left to make: then it is only rolled up."""
+        [series] = self.planned
+        self._open(series, retake=False)
+
+    def _open(self, series: str, retake: bool) -> Batch:
+        """One run for everything that is to be made of a series, and one for its new takes."""
+        from thumbforge.making.batch import Batch
+        from thumbforge.planning.decide import check_limits
+
+        names = self.selected or list(self.names)
+        rows = [self.rows[name] for name in names if self.names[name][0] == series]
+        if retake:
+            rows = [row.retaken() for row in rows if row.is_done]
+        planned = self.planned[series]
+        if self.resumption is None:  # a run that is resumed was allowed its pictures when it was planned
+            check_limits(planned.series, rows)
+        batch = Batch(
+            self.project,
+            planned,
+            rows,
+            cancel=self.cancel,
+            wait=self.wait,
+            at_once=self.at_once,
+            resumption=self.resumption,
+            placement=self.placement,
+        )
+        self.batches[series, retake] = batch
+        return batch
+
+    def now(self, series: str) -> PlannedSeries:
+        """The series as it stands now: planned again once something may have been made."""
+        from thumbforge.planning.decide import decided
+
+        planned = self.planned[series]
+        return decided(self.project, planned) if any(name == series for name, _ in self.batches) else planned
+
+    def close(self) -> list[Result]:
+        """Roll up and close every batch that was opened, in the order they were."""
+        ignored = {self.names[name][1]: name for name in self.ignored if name in self.names}
+        results = [batch.close(ignored) for batch in self.batches.values()]
+        for result in results:
+            self.sheets[result.planned.series.name] = self._write_sheet(result)
+        self.batches.clear()
+        self.exit_code = worst(result.exit_code for result in results)
+        return results
+
+    def _write_sheet(self, result: Result) -> str:
+        """Whatever became of the items: the sheet shows it. A sheet that cannot be written fails no batch."""
+        from thumbforge import log
+        from thumbforge.errors import ThumbforgeError
+        from thumbforge.making.sheet import keep_sheet
+        from thumbforge.planning.project import relative
+
+        try:
+            page = keep_sheet(self.project, result.planned, result.rows)
+        except ThumbforgeError as error:
+            log.warning("the sheet could not be written", error=str(error))
+            return ""
+        return relative(page, self.project.root)
+
+    def rebuilt_record(self, task_name: str) -> dict[str, Any] | None:
+        """doit's record of a task that the ledger says is done, as if doit had just made it."""
+        row = self.rows.get(task_name)
+        if row is None or not row.is_done:
+            return None
+        deps = self.file_deps[task_name]
+        states = {dep: self.checker.get_state(dep, None) for dep in deps}
+        return {"_values_:": {}, "checker:": type(self.checker).__name__, **states, "deps:": deps}
+
+
+def worst(codes: Iterable[Exit]) -> Exit | None:
+    """The one code for several batches: an interrupt or a fault first, then "some, not all"."""
+    found = set(codes)
+    for code in (Exit.INTERRUPTED, Exit.UNEXPECTED):
+        if code in found:
+            return code
+    if len(found) > 1:
+        return Exit.PARTIAL
+    return found.pop() if found else None
+
+
+def start(session: Session) -> Session:
+    """Make `session` the one that backend, reporter and tasks of this process ask."""
+    global _current
+    collect_rarely()
+    _current = session
+    return session
+
+
+def collect_rarely() -> None:
+    """From here on the cyclic collector looks more rarely: a plan of thousands of items is all live, and looking
+    through it again and again was a quarter of a run with nothing to do."""
+    gc.set_threshold(100_000, 20, 50)
+
+
+def current() -> Session | None:
+    return _current
+
+
+def rebuilt_record(task_name: str) -> dict[str, Any] | None:
+    return _current.rebuilt_record(task_name) if _current else None

@@ -1,0 +1,68 @@
+"""A run that works on the ledger itself (audit, repair): with a lease, can be cancelled, keeps only its result."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import Any, Literal, TypeVar
+
+from thumbforge import ids
+from thumbforge.cancel import Cancel
+from thumbforge.errors import Exit, Interrupted, LedgerError
+from thumbforge.making.heartbeat import Heartbeat
+from thumbforge.planning.project import Project
+from thumbforge.store.database import Database
+from thumbforge.store.leases import Slots, new_owner
+from thumbforge.store.ledger import Ledger, NewRun
+
+T = TypeVar("T")
+
+
+class Job:
+    """As a context: opens the run, and closes it as failed or cancelled unless `finish` was called. It keeps no
+    checkpoint: a job that was cut short starts over."""
+
+    def __init__(self, project: Project, database: Database, kind: Literal["audit", "repair"], cancel: Cancel) -> None:
+        settings = project.settings
+        self.database, self._cancel = database, cancel
+        self._ledger = Ledger(database, new_owner(), settings.number("lease.ttl_s"))
+        self.now = self._ledger.now()
+        self.grace_s = settings.number("repair.grace_s")
+        self._beat_s, self._ttl_s = settings.number("lease.beat_s"), settings.number("lease.ttl_s")
+        self.run_id = ids.new_run_id()
+        self._run = NewRun(self.run_id, kind, None, None, None, None, None, None, {})
+        self._finished = False
+
+    def __enter__(self) -> Job:
+        self._fence = self._ledger.open_run(self._run, ())
+        slots = Slots(self.database, self._ledger.owner, self._ttl_s)
+        self._heartbeat = Heartbeat(self._ledger, self._fence, slots, self._beat_s, self._cancel)
+        return self
+
+    def check_stop(self) -> None:
+        """Raises Interrupted once the job is to stop."""
+        self._cancel.check()
+
+    def stoppable(self, things: Iterable[T]) -> Iterator[T]:
+        """The same things, ending early (with Interrupted) once the job is to stop."""
+        for thing in things:
+            yield thing
+            self.check_stop()
+
+    def finish(self, result: dict[str, Any], exit_code: Exit) -> None:
+        self._heartbeat.stop()
+        self._ledger.finish_job(self._fence, result, exit_code)
+        self._finished = True
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._heartbeat.stop()
+        if self._finished or self._heartbeat.lost:
+            return
+        stopped = isinstance(error, Interrupted)
+        event: Literal["cancel", "fail"] = "cancel" if stopped else "fail"
+        code = Exit.INTERRUPTED if stopped else Exit.UNEXPECTED
+        with contextlib.suppress(LedgerError):  # what ended the job is what is told
+            self._ledger.close_run(self._fence, event, code, str(error) if error else "not finished")
