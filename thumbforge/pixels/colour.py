@@ -65,13 +65,31 @@ def to_oklch(rgb: Rgb) -> tuple[float, float, float]:
 
 
 def from_oklch(light: float, chroma: float, hue: float) -> Rgb:
-    """The sRGB colour, its chroma lowered until it is inside sRGB."""
-    while True:
-        linear = _oklch_linear(light, chroma, hue)
-        if chroma <= 0 or all(-0.0005 <= channel <= 1.0005 for channel in linear):
-            red, green, blue = (round(min(max(to_byte(max(channel, 0)), 0), 255)) for channel in linear)
-            return red, green, blue
+    """sRGB of an OKLCH colour (hue in degrees); where the screen cannot show it, the chroma gives way."""
+    linear = _oklch_linear(light, chroma, hue)
+    if not _shown(linear, 1e-4):
+        low, high = 0.0, chroma
+        for _ in range(14):
+            middle = (low + high) / 2
+            low, high = (middle, high) if _shown(_oklch_linear(light, middle, hue), 1e-4) else (low, middle)
+        linear = _oklch_linear(light, low, hue)
+    return _rounded(linear)
+
+
+def _accent_tone(light: float, chroma: float, hue: float) -> Rgb:
+    """`from_oklch` in steps of chroma: the accents of every final so far were rounded like this, and they stay."""
+    while chroma > 0 and not _shown(_oklch_linear(light, chroma, hue), 5e-4):
         chroma -= 0.004
+    return _rounded(_oklch_linear(light, chroma, hue))
+
+
+def _shown(linear: tuple[float, float, float], beyond: float) -> bool:
+    return all(-beyond <= channel <= 1 + beyond for channel in linear)
+
+
+def _rounded(linear: tuple[float, float, float]) -> Rgb:
+    red, green, blue = (round(to_byte(min(max(channel, 0.0), 1.0))) for channel in linear)
+    return red, green, blue
 
 
 def _oklch_linear(light: float, chroma: float, hue: float) -> tuple[float, float, float]:
@@ -91,9 +109,9 @@ def accent(picture: Image.Image) -> Rgb:
     chroma that the hue has when light. A light blue is almost white, so a yellow beside it makes the better accent."""
     weighed: list[tuple[float, Rgb]] = []
     for weight, hue in _hues(picture):
-        light = from_oklch(ACCENT_LIGHTNESS, _ACCENT_CHROMA, hue)
+        light = _accent_tone(ACCENT_LIGHTNESS, _ACCENT_CHROMA, hue)
         weighed.append((weight * to_oklch(light)[1], light))
-    warm = from_oklch(ACCENT_LIGHTNESS, _ACCENT_CHROMA, _WARM_HUE)
+    warm = _accent_tone(ACCENT_LIGHTNESS, _ACCENT_CHROMA, _WARM_HUE)
     return max(weighed, key=lambda found: found[0], default=(0.0, warm))[1]
 
 
@@ -102,7 +120,7 @@ def deep(picture: Image.Image) -> Rgb:
     colour."""
     weight, hue = max(_hues(picture), default=(0.0, _COOL_HUE))
     strong = weight > 0 and not _MUD[0] < hue < _MUD[1]
-    return from_oklch(_DEEP_LIGHTNESS, _DEEP_CHROMA if strong else _MUDDY_CHROMA, hue)
+    return _accent_tone(_DEEP_LIGHTNESS, _DEEP_CHROMA if strong else _MUDDY_CHROMA, hue)
 
 
 def _hues(picture: Image.Image) -> list[tuple[float, float]]:

@@ -1,7 +1,4 @@
-"""Colours in OKLCH, where equal numbers look equally light and equally strong whatever the hue.
-
-Conversion: Björn Ottosson, "A perceptual color space for image processing" (bottosson.github.io/posts/oklab).
-"""
+"""The looks' colours in OKLCH, where equal numbers look equally light and equally strong whatever the hue."""
 
 from __future__ import annotations
 
@@ -10,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-RGB = tuple[int, int, int]
+from thumbforge.pixels.colour import Rgb, from_oklch
+
 Ramp = tuple[bytes, bytes, bytes]
 """Three tables of 256: what a tone becomes in red, green and blue."""
 
@@ -48,19 +46,6 @@ PANEL = (
 )
 
 
-def rgb(light: float, chroma: float, hue: float) -> RGB:
-    """sRGB of an OKLCH colour (hue in degrees); where the screen cannot show it, the chroma gives way."""
-    low, high = 0.0, chroma
-    linear = _linear(light, chroma, hue)
-    if not _shown(linear):
-        for _ in range(14):
-            middle = (low + high) / 2
-            low, high = (middle, high) if _shown(_linear(light, middle, hue)) else (low, middle)
-        linear = _linear(light, low, hue)
-    red, green, blue = (_encoded(channel) for channel in linear)
-    return red, green, blue
-
-
 def lift(hue: float) -> float:
     """Lightness to add: nothing outside the mud band, 0.1 in its middle."""
     low, high = MUD
@@ -76,12 +61,12 @@ def ramp(stops: Sequence[Stop], hue: float) -> Ramp:
     return red, green, blue
 
 
-def accent(hue: float) -> RGB:
+def accent(hue: float) -> Rgb:
     """The light colour that an item's edges have: equally light in all, so it ties a series together."""
-    return rgb(0.88, 0.15, YELLOW if MUD[0] < hue < MUD[1] else hue + 40)
+    return from_oklch(0.88, 0.15, YELLOW if MUD[0] < hue < MUD[1] else hue + 40)
 
 
-def _colour(stops: Sequence[Stop], hue: float, tone: float) -> RGB:
+def _colour(stops: Sequence[Stop], hue: float, tone: float) -> Rgb:
     after = next(index for index, stop in enumerate(stops) if tone <= stop.tone + 1e-9)
     low, high = stops[max(after - 1, 0)], stops[max(after, 1)]
     share = (tone - low.tone) / (high.tone - low.tone)
@@ -91,31 +76,10 @@ def _colour(stops: Sequence[Stop], hue: float, tone: float) -> RGB:
     warm = lift(hue)
     towards_yellow = -1 if YELLOW < hue < BLUE else 1
     lean = turn * (1 + 5 * warm) if turn < 0 else turn * (1 - 6 * warm)
-    return rgb(light + warm * math.sin(math.pi * tone), chroma, hue + towards_yellow * lean)
+    return from_oklch(light + warm * math.sin(math.pi * tone), chroma, hue + towards_yellow * lean)
 
 
 def _between(channel: Sequence[int], tone: int) -> int:
     place = tone / 255 * (STEPS - 1)
     index = min(int(place), STEPS - 2)
     return round(channel[index] + (channel[index + 1] - channel[index]) * (place - index))
-
-
-def _linear(light: float, chroma: float, hue: float) -> tuple[float, float, float]:
-    a, b = chroma * math.cos(math.radians(hue)), chroma * math.sin(math.radians(hue))
-    long = (light + 0.3963377774 * a + 0.2158037573 * b) ** 3
-    medium = (light - 0.1055613458 * a - 0.0638541728 * b) ** 3
-    short = (light - 0.0894841775 * a - 1.2914855480 * b) ** 3
-    return (
-        4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short,
-        -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short,
-        -0.0041960863 * long - 0.7034186147 * medium + 1.7076147010 * short,
-    )
-
-
-def _shown(linear: Sequence[float]) -> bool:
-    return all(-1e-4 <= channel <= 1 + 1e-4 for channel in linear)
-
-
-def _encoded(channel: float) -> int:
-    channel = min(max(channel, 0.0), 1.0)
-    return round(255 * (12.92 * channel if channel <= 0.0031308 else 1.055 * channel ** (1 / 2.4) - 0.055))
