@@ -164,9 +164,8 @@ class Site:
 def findings(root: Path) -> list[str]:
     """What `audit` finds, looked up in this process and without a write, and what SQLite thinks of the file."""
     project = Project(root)
-    database = project.read_ledger()
-    assert database is not None
-    with closing(database):
+    with project.reading() as database:
+        assert database is not None
         found = audit(project, database, "", time.time(), float("inf"), lambda: None)
         broken = [tuple(row) for row in database.rows("PRAGMA foreign_key_check")]
         [(sound,)] = database.rows("PRAGMA integrity_check")

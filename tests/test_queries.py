@@ -29,7 +29,7 @@ def asked_for_items(root: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     planned = plan_series(project, resolve(project.place(None), SeriesRequest(series="show")))
     batch = Batch(project, planned, planned.rows, cancel=Cancel(), at_once=1)
     monkeypatch.setattr(batch._heartbeat, "_beat_s", 3600)
-    connection: sqlite3.Connection = batch._database._connection
+    connection: sqlite3.Connection = batch._ledger.database._connection
     connection.set_trace_callback(seen.append)
     outcomes = [batch.outcome(row.wanted.item_key) for row in planned.rows]
     connection.set_trace_callback(None)

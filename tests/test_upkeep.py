@@ -6,7 +6,6 @@ import json
 import os
 import time
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +52,8 @@ def audit(project: Project) -> Any:
 def looked(project: Project) -> Audit:
     """The same in this process, without a row of its own."""
     here = opened(project)
-    database = here.read_ledger()
-    assert database is not None
-    with closing(database):
+    with here.reading() as database:
+        assert database is not None
         return audited(here, database, "", time.time(), here.settings.number("repair.grace_s"), lambda: None)
 
 
@@ -208,8 +206,8 @@ def test_without_a_ledger_there_is_nothing_to_keep_up(tmp_path: Path, command: t
 
 def test_a_job_that_lost_its_lease_keeps_no_result(project: Project) -> None:
     """Its verdict would stand over that of whoever took it over."""
-    with closing(opened(project).write_ledger()) as database:
-        job = Job(opened(project), database, "audit", Cancel())
+    with opened(project).ledger() as ledger:
+        job, database = Job(ledger, opened(project).settings, "audit", Cancel()), ledger.database
 
         def work() -> None:
             with job:
@@ -312,7 +310,8 @@ def unlinked_late(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, happe
 def test_repair_looks_again_before_it_unlinks(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that was given its row since the list was made stays."""
     path = stray(project, STRAYS["asset"])
-    with closing(opened(project).write_ledger()) as database:
+    with opened(project).ledger() as ledger:
+        database = ledger.database
 
         def recorded() -> None:
             with database.write("art.row") as connection:
@@ -335,7 +334,8 @@ def test_repair_leaves_a_file_that_was_put_again(project: Project, monkeypatch: 
         store.put(b"left behind", ".jpg", "art.file")
 
     unlinked_late(monkeypatch, repair_module, "_unlink_unneeded", again)
-    with closing(opened(project).write_ledger()) as database:
+    with opened(project).ledger() as ledger:
+        database = ledger.database
         assert list(repair(opened(project), database, time.time(), 3600, damaged=False, apply=True)) == []
     assert path.exists()
 
@@ -343,7 +343,8 @@ def test_repair_leaves_a_file_that_was_put_again(project: Project, monkeypatch: 
 def test_delete_leaves_a_file_that_was_recorded_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between the rows' commit and the unlink another run makes the same picture: its row must not lose its file."""
     run_id = project.query("SELECT id FROM run WHERE kind = 'batch'")[0]["id"]
-    with closing(opened(project).write_ledger()) as database:
+    with opened(project).ledger() as ledger:
+        database = ledger.database
         assets = {row["sha256"]: tuple(row) for row in database.rows("SELECT * FROM asset")}
         forget = deletion._forget_assets
         gone: list[tuple[str, str]] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +27,8 @@ def make(project: Project, planned: PlannedSeries, arguments: Arguments, resumpt
 
     configure_logging(project, as_json=arguments.options["json"])
     if resumption is None and all(row.idle and row.status == "completed" for row in planned.rows):
-        database = project.read_ledger()
-        assert database is not None
-        with closing(database):
+        with project.reading() as database:
+            assert database is not None
             run_id = run_of(database, planned)
         if run_id:
             return tell(project, run_id, Exit.DONE, arguments, "Nothing to do: these candidates are made.")
@@ -54,9 +52,8 @@ def tell(project: Project, run_id: str, exit_code: Exit, arguments: Arguments, s
     from thumbforge.making.hero import candidates
     from thumbforge.store.views import find_run
 
-    database = project.read_ledger()
-    assert database is not None
-    with closing(database):
+    with project.reading() as database:
+        assert database is not None
         run = find_run(database, run_id)
         found = candidates(database, run)
     sheet = _sheet(project, run, found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from thumbforge import log
@@ -106,15 +106,13 @@ class Hero(ThumbCommand):
     def _pick(self, words: list[str], arguments: Arguments) -> int:
         from thumbforge.commands.view import write
         from thumbforge.making.hero import pick
-        from thumbforge.store.leases import new_owner
-        from thumbforge.store.ledger import Ledger
 
         if not re.fullmatch(r"[0-9]{1,4}", words[1]):
             raise UsageError(f"{words[1]!r} is no candidate's number")
         with self._reading(words[0]) as (project, _, run):
             pass
-        with closing(project.write_ledger()) as database:
-            chosen = pick(Ledger(database, new_owner(), 30), run, int(words[1]))
+        with project.ledger() as ledger:
+            chosen = pick(ledger, run, int(words[1]))
         if arguments.options["json"]:
             print_json({"run": run["id"], "picked": chosen.ordinal, "iteration": chosen.iteration_id})
         else:
@@ -146,17 +144,15 @@ class Hero(ThumbCommand):
         from thumbforge.commands.view import write
         from thumbforge.making.record import record_file_hero
         from thumbforge.planning.reference import check_hero, find_hero, hero_remark, keep_hero
-        from thumbforge.store.leases import new_owner
-        from thumbforge.store.ledger import Ledger
 
         project = self.project()
         hero = find_hero(words[0], project.cwd, project.home, None, "final")
         info = check_hero(hero)
         if remark := hero_remark(info):
             log.warning(remark)
-        with closing(project.write_ledger()) as database:
+        with project.ledger() as ledger:
             keep_hero(hero, info, project.store)
-            record_file_hero(Ledger(database, new_owner(), 30), hero, info)
+            record_file_hero(ledger, hero, info)
         if arguments.options["json"]:
             print_json({"run": hero.run_id, "iteration": hero.iteration_id, "sha256": hero.sha256})
         else:
@@ -169,9 +165,8 @@ class Hero(ThumbCommand):
         from thumbforge.store.views import find_run
 
         project = self.project()
-        database = project.read_ledger()
-        if database is None:
-            raise NotFound(f"there is no hero run {word}", hint="thumbforge hero generate VIDEO makes one")
-        with closing(database):
+        with project.reading() as database:
+            if database is None:
+                raise NotFound(f"there is no hero run {word}", hint="thumbforge hero generate VIDEO makes one")
             rows = database.rows("SELECT run_id FROM iteration WHERE substr(id, 1, ?) = ?", (len(word), word))
             yield project, database, find_run(database, rows[0]["run_id"] if len(rows) == 1 else word)

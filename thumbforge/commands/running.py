@@ -14,12 +14,8 @@ from thumbforge.errors import ThumbforgeError
 def find_series(project: Any, request: Any) -> Any:
     from thumbforge.planning.series import resolve
 
-    database = project.read_ledger()
-    try:
+    with project.reading() as database:
         return resolve(project.place(database), request)
-    finally:
-        if database:
-            database.close()
 
 
 def configure_logging(project: Any, *, as_json: bool) -> None:

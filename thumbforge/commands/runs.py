@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from thumbforge.commands.command import JSON_OPTION, VAR_OPTION, Arguments, ThumbCommand, print_json
@@ -88,10 +88,9 @@ class Runs(ThumbCommand):
         for name, values in (("kind", KINDS), ("status", STATUSES)):
             if options[name] not in {None, *values}:
                 raise UsageError(f"--{name} {options[name]}: expected {', '.join(values)}")
-        database = self.project().read_ledger()
         runs = []
-        if database:
-            with closing(database):
+        with self.project().reading() as database:
+            if database:
                 runs = list_runs(database, kind=options["kind"], status=options["status"], limit=options["limit"])
         if options["json"]:
             print_json({"runs": runs})
@@ -155,22 +154,18 @@ class Runs(ThumbCommand):
         from thumbforge.store.views import find_run
 
         project = self.project()
-        database = project.read_ledger()
-        if database is None:
-            raise NotFound(f"there is no run {prefix}", hint="this project has no ledger yet")
-        with closing(database):
+        with project.reading() as database:
+            if database is None:
+                raise NotFound(f"there is no run {prefix}", hint="this project has no ledger yet")
             yield project, database, find_run(database, prefix)
 
     @contextmanager
     def _ledger(self, prefix: str) -> Iterator[tuple[Project, Ledger, sqlite3.Row]]:
         """For a change: the run is looked up first, so that an unknown one makes no ledger."""
-        from thumbforge.store.leases import new_owner
-        from thumbforge.store.ledger import Ledger
-
         with self._reading(prefix) as (project, _, run):
             pass
-        with closing(project.write_ledger()) as database:
-            yield project, Ledger(database, new_owner(), project.settings.number("lease.ttl_s")), run
+        with project.ledger() as ledger:
+            yield project, ledger, run
 
     def _show(self, prefix: str, arguments: Arguments) -> int:
         from thumbforge.store.views import show_run

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from thumbforge.commands.command import JSON_OPTION, Arguments, ThumbCommand, print_json
@@ -74,10 +73,9 @@ def _names(row: Row) -> set[str]:
 
 def takes_of(project: Project, row: Row) -> list[dict[str, Any]]:
     """The takes that have art, the newest attempt of each; one of them is in use."""
-    database = project.read_ledger()
-    if database is None or row.iteration_id is None:
-        return []
-    with closing(database):
+    with project.reading() as database:
+        if database is None or row.iteration_id is None:
+            return []
         rows = database.rows(
             "SELECT take, attempt.id, closed_at, cost, currency, calls, asset.sha256, suffix, attempt.id ="
             " iteration.attempt_id AS in_use FROM attempt JOIN asset ON asset.sha256 = art_sha256"
@@ -116,8 +114,6 @@ def _use(project: Project, planned: PlannedSeries, row: Row, words: Sequence[str
     from thumbforge.commands.running import configure_logging, run_tasks
     from thumbforge.commands.view import print_result
     from thumbforge.planning.decide import decided
-    from thumbforge.store.leases import new_owner
-    from thumbforge.store.ledger import Ledger
     from thumbforge.tasks.session import Session, start
     from thumbforge.tasks.tasks import add
 
@@ -128,8 +124,8 @@ def _use(project: Project, planned: PlannedSeries, row: Row, words: Sequence[str
         raise UsageError("the item is locked", hint="thumbforge takes unlock it first")
     project.store.verify(take["sha256"], take["suffix"])
     configure_logging(project, as_json=arguments.options["json"])
-    with closing(project.write_ledger()) as database:
-        Ledger(database, new_owner(), 30).use_take(row.iteration_id, take["id"])
+    with project.ledger() as ledger:
+        ledger.use_take(row.iteration_id, take["id"])
     planned = decided(project, planned)
     [now] = [r for r in planned.rows if r.wanted.item_key == row.wanted.item_key]
     session = start(Session(project, Cancel()))
@@ -151,11 +147,9 @@ def _unlock(project: Project, planned: PlannedSeries, row: Row, _: Sequence[str]
 
 def _set_lock(project: Project, planned: PlannedSeries, row: Row, locked: bool, arguments: Arguments) -> int:
     from thumbforge.commands.view import write
-    from thumbforge.store.leases import new_owner
-    from thumbforge.store.ledger import Ledger
 
-    with closing(project.write_ledger()) as database:
-        Ledger(database, new_owner(), 30).lock_export(planned.series.name, row.wanted.item_key, locked)
+    with project.ledger() as ledger:
+        ledger.lock_export(planned.series.name, row.wanted.item_key, locked)
     if arguments.options["json"]:
         print_json({"item": row.wanted.task_name, "locked": locked})
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from thumbforge.commands.command import JSON_OPTION, Arguments, ThumbCommand, print_json
@@ -50,9 +50,9 @@ class _Upkeep(ThumbCommand):
         cancel = Cancel()
         kind: Literal["audit", "repair"] = "audit" if self.name == "audit" else "repair"
         with (
-            closing(project.write_ledger()) as database,
+            project.ledger() as ledger,
             interruptible(cancel),
-            Job(project, database, kind, cancel) as job,
+            Job(ledger, project.settings, kind, cancel) as job,
         ):
             yield project, job
 

@@ -28,8 +28,7 @@ from thumbforge.planning.reference import check_hero, keep_hero
 from thumbforge.playlists.ingest import ingest
 from thumbforge.providers.base import Reference
 from thumbforge.providers.registry import concurrency
-from thumbforge.store.leases import Slots, new_owner
-from thumbforge.store.ledger import Fence, Ledger, NewRun
+from thumbforge.store.ledger import Fence, NewRun
 from thumbforge.store.states import RunEvent
 from thumbforge.store.work import Busy, Work
 
@@ -82,9 +81,8 @@ class Batch:
             if self._todo or resumption:  # before anything is written: a cluster may not be there
                 executor = (placement or Placement.of(project.settings)).executor(pictures_in(self._todo.values()))
                 opened.callback(executor.close)
-            self._database = project.write_ledger()
-            opened.callback(self._database.close)
-            self._ledger = Ledger(self._database, new_owner(), project.settings.number("lease.ttl_s"))
+            self._ledger = opened.enter_context(project.ledger())
+            self._database = self._ledger.database
             self._exporter = Exporter(project.out, self._database, project.store)
             if executor:
                 self._open(executor)
@@ -103,7 +101,7 @@ class Batch:
         limit = concurrency(series.profile, self.planned.capabilities)
         self._fence = self._take_up(self._resumption) if self._resumption else self._begin()
         self.run_id = self._fence.run_id
-        slots = Slots(self._database, self._ledger.owner, settings.number("lease.ttl_s"))
+        slots = self._ledger.slots()
         self._heartbeat = Heartbeat(self._ledger, self._fence, slots, settings.number("lease.beat_s"), self.cancel)
         found = self._database.rows("SELECT item_key, iteration_id FROM run_item WHERE run_id = ?", (self.run_id,))
         self._iterations = {row["item_key"]: row["iteration_id"] for row in found}

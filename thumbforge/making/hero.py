@@ -7,7 +7,6 @@ import shutil
 import sqlite3
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -67,10 +66,9 @@ def plan_heroes(project: Project, request: HeroRequest) -> PlannedSeries:
 
 def plan_refinement(project: Project, word: str, prompt_append: str, count: int) -> PlannedSeries:
     """Candidates that start from the art of a picked one (a run's pick, or an iteration) as their reference."""
-    database = project.read_ledger()
-    if database is None:
-        raise NotFound(f"there is no run or iteration {word}", hint="thumbforge hero generate makes one")
-    with closing(database):
+    with project.reading() as database:
+        if database is None:
+            raise NotFound(f"there is no run or iteration {word}", hint="thumbforge hero generate makes one")
         hero = find_hero(word, project.cwd, project.home, database, "raw")
         if hero.from_file:
             raise UsageError(f"{word} is a file", hint="hero generate makes candidates that can be refined")

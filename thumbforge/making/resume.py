@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -48,10 +47,9 @@ def plan_resume(
     Raises NotFound for an unknown run, UsageError for one that cannot be resumed, LimitReached where what it has spent
     and what is left are more than it may cost.
     """
-    database = project.read_ledger()
-    if database is None:
-        raise NotFound(f"there is no run {prefix}", hint="this project has no ledger yet")
-    with closing(database):
+    with project.reading() as database:
+        if database is None:
+            raise NotFound(f"there is no run {prefix}", hint="this project has no ledger yet")
         run = find_run(database, prefix)
         _refuse(prefix, run, overrides, max_cost)
         planned = frozen(project, database, run)

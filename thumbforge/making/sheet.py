@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from contextlib import closing
 from dataclasses import fields
 from decimal import Decimal
 from operator import attrgetter
@@ -79,10 +78,9 @@ def _picture(project: Project, folder: Path, row: Row) -> Path | None:
 
 def _costs(project: Project, iterations: list[str]) -> dict[str, str]:
     """What each iteration has cost over all its attempts, where the ledger knows."""
-    database = project.read_ledger()
-    if database is None:
-        return {}
-    with closing(database):
+    with project.reading() as database:
+        if database is None:
+            return {}
         rows = database.rows(
             "SELECT iteration_id, cost, currency FROM attempt WHERE cost IS NOT NULL"
             " AND iteration_id IN (SELECT value FROM json_each(?))",

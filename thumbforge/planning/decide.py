@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
@@ -49,10 +48,7 @@ def plan_series(project: Project, series: Series, max_retries: int | None = None
 
 def decided(project: Project, planned: PlannedSeries) -> PlannedSeries:
     """The same with rows: what there is to do now."""
-    database = project.read_ledger()
-    if database is None:
-        return replace(planned, rows=decide(project, planned, None))
-    with closing(database):
+    with project.reading() as database:
         return replace(planned, rows=decide(project, planned, database))
 
 

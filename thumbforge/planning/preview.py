@@ -65,12 +65,8 @@ class Trial:
 
 def texts(project: Project, trial: Trial) -> Wanted:
     """The template's texts for the item, as a batch would have them. SpecError for one that cannot be rendered."""
-    database = project.read_ledger()
-    try:
+    with project.reading() as database:
         series = _series(project.place(database), trial)
-    finally:
-        if database:
-            database.close()
     return wanted_on(series, _item_place(series, trial))
 
 

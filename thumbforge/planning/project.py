@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
 
@@ -12,6 +14,8 @@ from thumbforge.planning.series import Place
 from thumbforge.specs.catalog import Catalog
 from thumbforge.store.assets import AssetStore
 from thumbforge.store.database import Database
+from thumbforge.store.leases import new_owner
+from thumbforge.store.ledger import Ledger
 
 LEDGER = "ledger.sqlite3"
 
@@ -35,15 +39,22 @@ class Project:
     def ledger_path(self) -> Path:
         return self.home / LEDGER
 
-    def read_ledger(self) -> Database | None:
-        """The ledger for reading, None where nothing was ever made. Nothing is written. Close it soon."""
+    @contextmanager
+    def reading(self) -> Iterator[Database | None]:
+        """The ledger for reading, None where nothing was ever made; nothing is written."""
+        database: Database | None
         try:
-            return Database.open_for_reading(self.ledger_path)
+            database = Database.open_for_reading(self.ledger_path)
         except NotFound:
-            return None
+            database = None
+        with closing(database) if database else nullcontext():
+            yield database
 
-    def write_ledger(self) -> Database:
-        return Database.open(self.ledger_path)
+    @contextmanager
+    def ledger(self) -> Iterator[Ledger]:
+        """The ledger for changes, made where there is none, with this process as the owner of what it executes."""
+        with closing(Database.open(self.ledger_path)) as database:
+            yield Ledger(database, new_owner(), self.settings.number("lease.ttl_s"))
 
     def place(self, database: Database | None) -> Place:
         return Place(self.root, self.cwd, self.home, self.catalog, self.settings, database)

@@ -70,18 +70,14 @@ def find(project: Project, word: str) -> Path:
 
 def check_all(project: Project, paths: Iterable[Path], given: Mapping[str, Any]) -> list[Template]:
     """The templates in these files; one SpecError with all problems of all of them."""
-    database = project.read_ledger()
     found: list[Template] = []
     problems: dict[Problem, None] = {}
-    try:
+    with project.reading() as database:
         for path in paths:
             try:
                 found.append(_checked(project, path, given, database))
             except SpecError as error:
                 problems.update(dict.fromkeys(error.problems))
-    finally:
-        if database:
-            database.close()
     if problems:
         only_versions = all(problem.where == "version" for problem in problems)
         raise SpecError(problems, hint=RAISE_VERSION if only_versions else HINT)

@@ -10,8 +10,7 @@ import codecs
 import contextlib
 import os
 import re
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,8 +22,6 @@ from thumbforge.playlists.ingest import ingest
 from thumbforge.specs.catalog import Catalog, LoadedPlaylist, load_playlist
 from thumbforge.specs.rewrite import new_text, rewritten
 from thumbforge.specs.yaml_file import shown
-from thumbforge.store.database import Database
-from thumbforge.store.leases import new_owner
 from thumbforge.store.ledger import Ledger
 
 TRIES = 10
@@ -77,18 +74,18 @@ def change(root: Path, playlist: str, decide: Callable[[Playlist | None], Playli
 
 def record(project: Project, playlist: Playlist) -> str | None:
     """State the playlist in the ledger; the ingest run's id, None where nothing is new to it."""
-    with closing(project.write_ledger()) as database:
-        ledger = open_ledger(project, database)
+    with open_ledger(project) as ledger:
         head = playlist.playlist
         ledger.remember("playlist", "youtube_id", {"youtube_id": head.id, "title": head.title})
         return ingest(ledger, project.store, playlist)
 
 
-def open_ledger(project: Project, database: Database) -> Ledger:
+@contextlib.contextmanager
+def open_ledger(project: Project) -> Iterator[Ledger]:
     """The ledger for an ingest: what a dead process left running is marked paused, so that it can be gone on with."""
-    ledger = Ledger(database, new_owner(), project.settings.number("lease.ttl_s"))
-    ledger.sweep(project.settings.integer("batch.max_lost"))
-    return ledger
+    with project.ledger() as ledger:
+        ledger.sweep(project.settings.integer("batch.max_lost"))
+        yield ledger
 
 
 def _data(raw: bytes | None, before: LoadedPlaylist | None, wanted: Playlist, file: str) -> bytes:

@@ -6,7 +6,6 @@ In the ledger they are the user's words: no ingest ever says otherwise.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 
 from thumbforge import ids
@@ -95,14 +94,13 @@ def _from_titles(playlist: Playlist, skip: Collection[str]) -> dict[Key, int | N
 
 def _state(project: Project, playlist: str, parts: Mapping[Key, int | None]) -> None:
     """The new parts as facts that a user stated, under a run of their own."""
-    with closing(project.write_ledger()) as database:
-        ledger = playlist_file.open_ledger(project, database)
+    with playlist_file.open_ledger(project) as ledger:
         ledger.remember("playlist", "youtube_id", {"youtube_id": playlist, "title": ""})
         params = {"playlist": playlist, "renumbered": len(parts)}
         run = NewRun(ids.new_run_id(), "ingest", None, playlist, None, None, None, None, params)
         fence = ledger.open_run(run, ())
         at = ledger.now()
-        with database.write("ingest.chunk") as connection:
+        with ledger.database.write("ingest.chunk") as connection:
             fence.check(connection)
             known = facts.open_facts(connection, playlist)
             for (video, occurrence), part in parts.items():

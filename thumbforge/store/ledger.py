@@ -12,7 +12,7 @@ from thumbforge import ids
 from thumbforge.errors import LeaseLost, ReplayDivergence, UsageError
 from thumbforge.store import states
 from thumbforge.store.database import Database, insert
-from thumbforge.store.leases import is_live
+from thumbforge.store.leases import Slots, is_live
 from thumbforge.store.plans import PlannedItem, plan_items
 
 
@@ -68,6 +68,10 @@ class Ledger:
 
     def now(self) -> float:
         return self._clock()
+
+    def slots(self) -> Slots:
+        """What bounds this owner's calls. Its heartbeat has to keep them alive."""
+        return Slots(self.database, self.owner, self._ttl_s, self._clock)
 
     def open_run(self, run: NewRun, items: Iterable[PlannedItem]) -> Fence:
         """Record a run with its whole plan and take its lease, in one transaction.

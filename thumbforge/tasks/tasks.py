@@ -51,17 +51,13 @@ def _session_of_dodo() -> Session:
     placement = Placement.of(project.settings, pairs.get("executor"), pairs.get("scheduler"))
     session = sessions.start(Session(project, Cancel(), wait=pairs.flag("wait", True), placement=placement))
     request = request_of(pairs)
-    database = project.read_ledger()
-    try:
+    with project.reading() as database:
         place = project.place(database)
         named = request.names_one
         about = [name for name in pairs.values if name not in variables.RUN_NAMES]
         if not named and about:
             raise UsageError(f"{about[0]}= needs a series", hint="series=… or playlist=… hero=…")
         found = [resolve(place, request)] if named else all_series(place, request.vars)
-    finally:
-        if database:
-            database.close()
     for series in found:
         planned = plan_series(project, series, pairs.whole("max_retries"))
         add(session, planned, select(planned.rows, pairs.get("only")) if planned.rows else ())

@@ -11,9 +11,7 @@ from thumbforge import ids
 from thumbforge.cancel import Cancel
 from thumbforge.errors import Exit, Interrupted, LedgerError
 from thumbforge.making.heartbeat import Heartbeat
-from thumbforge.planning.project import Project
-from thumbforge.store.database import Database
-from thumbforge.store.leases import Slots, new_owner
+from thumbforge.settings import Settings
 from thumbforge.store.ledger import Ledger, NewRun
 
 T = TypeVar("T")
@@ -23,21 +21,18 @@ class Job:
     """As a context: opens the run, and closes it as failed or cancelled unless `finish` was called. It keeps no
     checkpoint: a job that was cut short starts over."""
 
-    def __init__(self, project: Project, database: Database, kind: Literal["audit", "repair"], cancel: Cancel) -> None:
-        settings = project.settings
-        self.database, self._cancel = database, cancel
-        self._ledger = Ledger(database, new_owner(), settings.number("lease.ttl_s"))
-        self.now = self._ledger.now()
-        self.grace_s = settings.number("repair.grace_s")
-        self._beat_s, self._ttl_s = settings.number("lease.beat_s"), settings.number("lease.ttl_s")
+    def __init__(self, ledger: Ledger, settings: Settings, kind: Literal["audit", "repair"], cancel: Cancel) -> None:
+        self._ledger, self._cancel = ledger, cancel
+        self.database = ledger.database
+        self.now = ledger.now()
+        self.grace_s, self._beat_s = settings.number("repair.grace_s"), settings.number("lease.beat_s")
         self.run_id = ids.new_run_id()
         self._run = NewRun(self.run_id, kind, None, None, None, None, None, None, {})
         self._finished = False
 
     def __enter__(self) -> Job:
         self._fence = self._ledger.open_run(self._run, ())
-        slots = Slots(self.database, self._ledger.owner, self._ttl_s)
-        self._heartbeat = Heartbeat(self._ledger, self._fence, slots, self._beat_s, self._cancel)
+        self._heartbeat = Heartbeat(self._ledger, self._fence, self._ledger.slots(), self._beat_s, self._cancel)
         return self
 
     def check_stop(self) -> None:
