@@ -22,6 +22,7 @@ PACKAGE = Path(thumbforge.__file__).parent
 STEP_GIVERS = {"store_errors": 1, "step": 0, "write": 0, "_transaction": 0, "put": 2, "put_file": 2}
 
 # Modules whose files are no part of the store: what is lost of them is made again by the same command.
+ROOMS = ("store", "planning", "playlists", "making", "upkeep")
 OUTSIDE = {
     "fetch_state.py": "a cache of what was fetched",
     "thumbnails.py": "a cache of YouTube's own pictures",
@@ -60,8 +61,8 @@ class Place:
 
 
 def trees() -> Iterator[tuple[Path, ast.Module]]:
-    for folder in ("store", "runs"):
-        for path in sorted((PACKAGE / folder).glob("*.py")):
+    for room in ROOMS:
+        for path in sorted((PACKAGE / room).glob("*.py")):
             yield path, ast.parse(path.read_text(encoding="utf-8"))
 
 
@@ -180,11 +181,10 @@ def test_every_write_to_the_ledger_is_in_a_transaction_with_a_fault_point() -> N
 
 def steps_in_use() -> set[str]:
     found = set()
-    for folder in ("store", "runs"):
-        for path in (PACKAGE / folder).glob("*.py"):
-            for call in (n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call)):
-                given = call.args[STEP_GIVERS.get(name_of(call), len(call.args)) :]
-                found |= {str(arg.value) for arg in given[:1] if isinstance(arg, ast.Constant)}
+    for _, tree in trees():
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            given = call.args[STEP_GIVERS.get(name_of(call), len(call.args)) :]
+            found |= {str(arg.value) for arg in given[:1] if isinstance(arg, ast.Constant)}
     return found
 
 

@@ -230,6 +230,6 @@ def test_the_repository_names_no_machine() -> None:
     """No text of the repository holds a path of somebody's machine or the host of a package index."""
     folders = ("thumbforge", "tests", "docs", "specs", "benchmarks", ".ci", ".github")
     files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in TEXT]
-    files += [path for path in ROOT.iterdir() if path.suffix in TEXT and not path.name.startswith(".doit.db")]
+    files += [path for path in ROOT.iterdir() if path.suffix in TEXT and not path.name.startswith((".doit.db", ".git"))]
     named = [path for path in files if path.is_file() and FOREIGN.search(path.read_text("utf-8", errors="replace"))]
     assert named == []
