@@ -15,7 +15,7 @@ import thumbforge
 
 PACKAGE = Path(thumbforge.__file__).parent
 ORDER = (
-    ("ids", "errors", "faults", "models", "redact", "log", "settings", "durable", "cancel", "cores"),
+    ("ids", "errors", "faults", "models", "redact", "log", "settings", "durable", "cancel", "cores", "text"),
     ("pixels",),
     ("web",),
     ("specs", "sources", "providers", "imaging", "store"),

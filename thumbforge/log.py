@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from thumbforge.redact import redact
+from thumbforge.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -130,7 +131,7 @@ def _plain(event: Mapping[str, Any]) -> str:
 
 
 def _word(value: Any) -> str:
-    text = "".join(c if c.isprintable() else " " for c in str(value))
+    text = printable(str(value))
     return f'"{text}"' if " " in text or not text else text
 
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import tomllib
 from collections.abc import Callable, Mapping
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from thumbforge.errors import Problem, SpecError, UsageError
+from thumbforge.text import nearest
 
 FILE = "thumbforge.toml"
 PREFIX = "THUMBFORGE_"
@@ -165,5 +165,5 @@ def _from_file(path: Path) -> list[tuple[str, str, str]]:
 
 
 def _nearest(word: str, names: Mapping[str, object]) -> str:
-    near = difflib.get_close_matches(word, names, n=1)
+    near = nearest(word, names)
     return f"did you mean {near[0]}?" if near else f"known: {', '.join(names)}"

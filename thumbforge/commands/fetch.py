@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from thumbforge import log
 from thumbforge.commands.command import JSON_OPTION, Arguments, ThumbCommand, print_json
 from thumbforge.errors import Exit, Interrupted, UsageError
+from thumbforge.text import counted, one_line
 
 if TYPE_CHECKING:
     from thumbforge.planning.project import Project
@@ -142,7 +143,7 @@ def _relative(project: Project, path: Path) -> str:
 
 
 def _print(project: Project, outcome: FetchOutcome, pictures: tuple[Thumbnail, ...] | None) -> None:
-    from thumbforge.commands.view import one_line, print_table, write
+    from thumbforge.commands.view import print_table, write
 
     head = outcome.playlist.playlist
     at = datetime.fromtimestamp(outcome.fetched_at, UTC)
@@ -168,7 +169,7 @@ def _print_changes(outcome: FetchOutcome) -> None:
     from thumbforge.commands.view import print_table, write
 
     if not outcome.changes:
-        write(f"Nothing has changed: {len(outcome.playlist.items)} items.")
+        write(f"Nothing has changed: {counted(len(outcome.playlist.items), 'item')}.")
         return
     rows = [(c.kind, "" if c.part is None else str(c.part), c.video, c.title, _was(c.was)) for c in outcome.changes]
     print_table(("change", "part", "video", "title", "was"), rows)

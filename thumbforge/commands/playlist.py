@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from thumbforge.commands.command import JSON_OPTION, Arguments, ThumbCommand, print_json
 from thumbforge.errors import Exit, NotFound, UsageError
+from thumbforge.text import one_line
 
 if TYPE_CHECKING:
     from thumbforge.models import Item
@@ -75,7 +76,7 @@ class Playlists(ThumbCommand):
         return Exit.DONE
 
     def _show(self, word: str, arguments: Arguments) -> int:
-        from thumbforge.commands.view import one_line, print_table, write
+        from thumbforge.commands.view import print_table, write
 
         project = self.project()
         loaded = find(project, word)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from thumbforge.commands.command import JSON_OPTION, Arguments, ThumbCommand, print_json
 from thumbforge.errors import Exit, Interrupted, NotFound, ThumbforgeError, UsageError
+from thumbforge.text import one_line
 
 if TYPE_CHECKING:
     from thumbforge import models
@@ -161,7 +162,7 @@ def _checked(found: Found, health: Health) -> dict[str, Any]:
 
 
 def _print_check(found: Found, health: Health) -> None:
-    from thumbforge.commands.view import one_line, write
+    from thumbforge.commands.view import write
 
     shown = _checked(found, health)
     own = shown["capabilities"]
@@ -182,7 +183,7 @@ def _print_check(found: Found, health: Health) -> None:
 
 def _models(profile: models.Profile, *, as_json: bool) -> int:
     from thumbforge.cancel import Cancel
-    from thumbforge.commands.view import one_line, write
+    from thumbforge.commands.view import write
     from thumbforge.providers.health import Listing
     from thumbforge.providers.registry import load_provider
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from thumbforge.commands.command import JSON_OPTION, VAR_OPTION, Arguments, ThumbCommand, print_json
 from thumbforge.errors import Exit, NotFound, UsageError
 from thumbforge.tasks.variables import RUN_NAMES
+from thumbforge.text import counted
 
 if TYPE_CHECKING:
     from thumbforge.planning.project import Project
@@ -132,7 +133,8 @@ class Runs(ThumbCommand):
                 {"deleted": {"run": deleted.run_id, "iterations": deleted.iterations, "assets": list(deleted.files)}}
             )
         else:
-            write(f"Run {run['id'][:8]} is deleted: {deleted.iterations} iterations, {len(deleted.files)} files.")
+            gone = f"{counted(deleted.iterations, 'iteration')}, {counted(len(deleted.files), 'file')}"
+            write(f"Run {run['id'][:8]} is deleted: {gone}.")
             if deleted.iterations:
                 write("What it made is forgotten: a later batch that wants these pictures makes them anew.")
         return Exit.DONE

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from thumbforge.commands.command import JSON_OPTION, VAR_OPTION, Arguments, ThumbCommand, print_json
 from thumbforge.errors import Exit, Interrupted, StoreError, ThumbforgeError, UsageError
+from thumbforge.text import one_line, printable
 
 if TYPE_CHECKING:
     from thumbforge.models import Template as Spec
@@ -247,7 +248,7 @@ def _rendered(wanted: Wanted) -> dict[str, Any]:
 
 
 def _print_rendered(wanted: Wanted, shown: dict[str, Any]) -> None:
-    from thumbforge.commands.view import one_line, write
+    from thumbforge.commands.view import write
 
     for name, value in (
         ("template", f"{shown['template']} v{shown['version']} ({shown['spec_hash'][:8]})"),
@@ -262,11 +263,7 @@ def _print_rendered(wanted: Wanted, shown: dict[str, Any]) -> None:
             write(f"{name:<9} {one_line(value)}")
     for name, text in (("prompt", shown["prompt"]), ("negative prompt", shown["negative_prompt"])):
         write(f"\n{name}:")
-        write("\n".join(f"  {_printable(line)}".rstrip() for line in (text or "none").split("\n")))
-
-
-def _printable(line: str) -> str:
-    return "".join(char if char.isprintable() else " " for char in line)
+        write("\n".join(f"  {printable(line)}".rstrip() for line in (text or "none").split("\n")))
 
 
 def _preview(project: Project, name: str, arguments: Arguments) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from thumbforge.commands.command import JSON_OPTION, Arguments, ThumbCommand, print_json
 from thumbforge.errors import Exit, NotFound, UsageError
+from thumbforge.text import counted
 
 if TYPE_CHECKING:
     from thumbforge.planning.project import Project
@@ -78,7 +79,7 @@ class Audit(_Upkeep):
             if entries:
                 print_table((title, "what", "detail"), table(entries))
         checked = ", ".join(f"{count} {name}s" for name, count in found.checked.items())
-        write(f"{len(found.findings)} findings, {len(found.notes)} notes; checked {checked}.")
+        write(f"{counted(len(found.findings), 'finding')}, {counted(len(found.notes), 'note')}; checked {checked}.")
         return exit_code
 
 
@@ -140,6 +141,6 @@ def _tell(job: Job, removals: Iterator[Removal], *, apply: bool, as_json: bool) 
         return Exit.DONE
     if gone:
         print_table(("kind", "what", "bytes"), [(r.kind, r.subject, str(r.bytes)) for r in gone])
-    size = f"{len(gone)} things, {total / 1e6:.1f} MB"
+    size = f"{counted(len(gone), 'thing')}, {total / 1e6:.1f} MB"
     write(f"Removed {size}." if apply else f"{size} would go; --apply removes them.")
     return Exit.DONE

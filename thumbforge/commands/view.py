@@ -15,6 +15,7 @@ from thumbforge.planning.prices import estimate
 from thumbforge.planning.project import Project, relative
 from thumbforge.store.work import StoredPicture
 from thumbforge.tasks.reporter import how_to_go_on, tally
+from thumbforge.text import counted, one_line
 
 
 def print_plan(rows: Sequence[Row], *, as_json: bool, exit_code: Exit) -> None:
@@ -29,7 +30,7 @@ def print_plan(rows: Sequence[Row], *, as_json: bool, exit_code: Exit) -> None:
     )
     told = estimate(rows[0].wanted.series.profile, sum(row.calls for row in rows))
     found = ", ".join(f"{count} {action}" for action, count in counts(rows).items() if count)
-    write(f"{len(rows)} items: {found}; {told}. Nothing was changed.")
+    write(f"{counted(len(rows), 'item')}: {found}; {told}. Nothing was changed.")
 
 
 def _planned(row: Row) -> dict[str, Any]:
@@ -235,8 +236,3 @@ _STYLES: Mapping[str, str] = {
     "create": "green",
     "retry": "yellow",
 }
-
-
-def one_line(text: str) -> str:
-    """Titles are data: no line break, no control or direction character reaches a terminal."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -16,6 +16,7 @@ from thumbforge.imaging.contrast import TINY
 from thumbforge.imaging.sheet import MOST, Sheet, SheetItem, beside
 from thumbforge.imaging.type import clean, shape
 from thumbforge.pixels import colour, picture
+from thumbforge.text import counted
 
 COLUMNS = 3
 LARGE = (336, 189)
@@ -40,7 +41,8 @@ def contact_sheet(sheet: Sheet) -> Image.Image:
     width = 2 * _EDGE + COLUMNS * _CELL[0] + (COLUMNS - 1) * 2 * _GAP
     page = Image.new("RGB", (width, _HEAD + _EDGE + rows * (_CELL[1] + _GAP)), _GROUND)
     left_out = len(sheet.items) - len(items)
-    head = f"{sheet.title}: {len(sheet.items)} thumbnails" + (f", the last {left_out} not shown" if left_out else "")
+    head = f"{sheet.title}: {counted(len(sheet.items), 'thumbnail')}"
+    head += f", the last {left_out} not shown" if left_out else ""
     _write(page, head, (_EDGE, 16, width - 2 * _EDGE, 36), 26, _INK)
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # decoding and resizing let other threads work
         for number, (item, shown) in enumerate(zip(items, pool.map(_shown, items), strict=True)):

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from thumbforge import models
 from thumbforge.imaging import zones
+from thumbforge.text import one_line
 
 Level = Literal["error", "warning"]
 
@@ -90,7 +91,7 @@ def height(rule: str, pixels: float, *, dense: bool) -> Check:
 
 
 def truncated(cut: str) -> Check:
-    detail = f"left out: {_one_line(cut)!r}: {_SHORTEN}" if cut else "whole text drawn"
+    detail = f"left out: {one_line(cut, 160)!r}: {_SHORTEN}" if cut else "whole text drawn"
     return Check("text.truncated", "warning", not cut, detail)
 
 
@@ -129,8 +130,3 @@ def judge(target: Path, output: models.Output, drawn: tuple[Check, ...]) -> Repo
         ),
     )
     return Report((*checks, *drawn), found.width, found.height, size, found.media_type)
-
-
-def _one_line(text: str, most: int = 160) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= most else line[: most - 1] + "…"

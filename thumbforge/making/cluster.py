@@ -31,6 +31,7 @@ from thumbforge.making import remote
 from thumbforge.making.threads import InThreads, Painter
 from thumbforge.providers.base import Answer, Call, Provider, Request
 from thumbforge.providers.registry import load_provider
+from thumbforge.text import one_line
 
 if TYPE_CHECKING:
     from thumbforge.pixels.picture import PictureInfo
@@ -219,8 +220,9 @@ class OnCluster:
             return remote.lost()
         if isinstance(error, CancelledError) or self._client.status != "running":
             return self._lost_scheduler(unclear=True)
-        text = " ".join(str(error).split())
-        return _unclear(ProviderError(f"the cluster did not make the call: {type(error).__name__}: {text}"))
+        return _unclear(
+            ProviderError(f"the cluster did not make the call: {type(error).__name__}: {one_line(str(error))}")
+        )
 
     def _lost_scheduler(self, *, unclear: bool) -> ProviderError:
         error = ProviderSetup(

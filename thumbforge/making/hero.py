@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import shutil
 import sqlite3
 from collections.abc import Iterable, Mapping
@@ -29,6 +28,7 @@ from thumbforge.specs.catalog import LoadedPlaylist
 from thumbforge.store.database import Database
 from thumbforge.store.ledger import Ledger
 from thumbforge.store.views import find_run
+from thumbforge.text import nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def find_video(project: Project, word: str, playlist: str | None) -> tuple[Loade
             if item.video == video:
                 return loaded, item
             titles[item.video] = item.title
-    near = difflib.get_close_matches(video, titles, n=1)
+    near = nearest(video, titles)
     hint = f"did you mean {near[0]} ({titles[near[0]]})?" if near else "thumbforge fetch brings its playlist"
     raise NotFound(f"no playlist has a video {video}", hint=hint)
 

@@ -3,7 +3,6 @@ provider but `local` is asked."""
 
 from __future__ import annotations
 
-import difflib
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -24,6 +23,7 @@ from thumbforge.planning.wanted import Wanted, places, wanted_items
 from thumbforge.providers.base import Call
 from thumbforge.providers.registry import load_provider
 from thumbforge.specs.catalog import LoadedPlaylist
+from thumbforge.text import nearest
 
 if TYPE_CHECKING:
     pass
@@ -183,5 +183,5 @@ def _item_place(series: Series, trial: Trial) -> ItemPlace:
 
 
 def _nearest(video: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(video, known, n=1)
+    near = nearest(video, known)
     return f"did you mean {near[0]}?" if near else "thumbforge playlist show lists the videos of a playlist"

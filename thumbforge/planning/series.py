@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from thumbforge.settings import Settings
 from thumbforge.sources.links import VideoLink, parse_link
 from thumbforge.specs.catalog import Catalog, LoadedPlaylist
 from thumbforge.specs.yaml_file import gather
+from thumbforge.text import nearest
 
 if TYPE_CHECKING:
     from thumbforge.store.database import Database
@@ -207,7 +207,7 @@ def find_playlist(place: Place, word: str, base: Path) -> LoadedPlaylist:
         raise NotFound(f"playlist {wanted} is not in specs/playlists", hint=f"thumbforge fetch {word} brings it")
     if _FILE_LIKE.search(word):
         raise NotFound(f"there is no file {word}", hint=f"paths count from {base}")
-    near = difflib.get_close_matches(word, place.catalog.playlist_names(), n=3)
+    near = nearest(word, place.catalog.playlist_names(), most=3)
     known = near or sorted(place.catalog.playlist_names())[:5]
     hint = (
         f"did you mean {' or '.join(known)}?" if known else "specs/playlists is empty; a YAML, JSON or CSV file will do"

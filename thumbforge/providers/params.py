@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, Protocol
 
 from thumbforge.errors import UsageError
 from thumbforge.redact import redact
+from thumbforge.text import nearest
 
 
 class Param(Protocol):
@@ -125,7 +125,7 @@ def needs_profile(provider: str, params: str = "{…}", page: str = "") -> str:
 
 
 def _unknown(name: str, declared: Mapping[str, Param]) -> str:
-    near = get_close_matches(str(name), declared, 1)
+    near = nearest(str(name), declared)
     return f"unknown parameter {name!r}" + (f" (did you mean {near[0]}?)" if near else "")
 
 

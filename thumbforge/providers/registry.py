@@ -6,7 +6,6 @@ from __future__ import annotations
 import importlib
 from dataclasses import replace
 from decimal import Decimal
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,6 +15,7 @@ from thumbforge.models import Profile
 from thumbforge.providers.base import READABLE, Capabilities, Provider, ProviderFactory
 from thumbforge.providers.params import needs_profile
 from thumbforge.redact import redact
+from thumbforge.text import nearest, one_line
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -123,7 +123,7 @@ def _entry_points() -> list[EntryPoint]:
 
 def _unknown(profile: Profile) -> UsageError:
     names = provider_names()
-    near = get_close_matches(profile.provider, names, 1)
+    near = nearest(profile.provider, names)
     hint = f"did you mean {near[0]}?" if near else f"known providers: {', '.join(names)}"
     return UsageError(f"profile {profile.name}: there is no provider {profile.provider!r}", hint=hint)
 
@@ -166,4 +166,4 @@ def _broken(point: EntryPoint, why: str) -> UsageError:
 
 
 def _line(error: BaseException) -> str:
-    return str(redact(" ".join(str(error).split())))
+    return str(redact(one_line(str(error))))

@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 from thumbforge.errors import Interrupted, OutputMissing, ProviderError, ProviderRateLimited, ThumbforgeError
 from thumbforge.providers.base import Answer, Call, Provider, Request
 from thumbforge.redact import redact
+from thumbforge.text import one_line
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -141,7 +142,7 @@ def answer_of(provider: Provider, request: Request, call: Call) -> Answer:
         raise
     except Exception as error:
         raise ProviderError(
-            redact(f"provider {provider.key} failed: {type(error).__name__}: {' '.join(str(error).split())}"),
+            redact(f"provider {provider.key} failed: {type(error).__name__}: {one_line(str(error))}"),
             hint=error.hint if isinstance(error, ThumbforgeError) else "this is a fault of the provider's plugin",
         ) from error
     if not isinstance(answer, Answer):

@@ -10,6 +10,7 @@ from typing import Any
 
 from thumbforge.errors import NotFound, SourceAuth, SourceError, SourceNetwork, SourcePrivate, SourceQuota
 from thumbforge.redact import redact
+from thumbforge.text import one_line
 
 KEY = "THUMBFORGE_YOUTUBE_API_KEY"
 RETRY_HINT = "run the command again later; what was fetched before is untouched"
@@ -90,5 +91,4 @@ def _read(body: bytes) -> tuple[str, set[str]]:
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return "", set()
     plain = html.unescape(re.sub(r"<[^<>]*>", "", text))
-    line = " ".join("".join(char if char.isprintable() else " " for char in plain).split())
-    return str(redact(line[:300])), reasons
+    return str(redact(one_line(plain, 300))), reasons

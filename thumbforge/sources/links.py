@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
 from thumbforge.errors import UsageError
+from thumbforge.text import one_line
 
 _HOSTS = re.compile(
     r"(?:(?:www|m|music|gaming|consent)\.)?youtube\.com|(?:www\.)?youtube-nocookie\.com|(?:www\.)?youtubekids\.com"
@@ -153,5 +154,4 @@ def _readable(playlist: str) -> str:
 
 
 def _short(text: str) -> str:
-    line = "".join(char if char.isprintable() else " " for char in text)
-    return line if len(line) <= 80 else f"{line[:80]}…"
+    return one_line(text, 81)

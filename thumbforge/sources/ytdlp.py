@@ -25,6 +25,7 @@ from thumbforge.sources.api_errors import KEY, Again
 from thumbforge.sources.fetched import FetchedPlaylist
 from thumbforge.sources.files import from_ytdlp
 from thumbforge.sources.links import ChannelLink, PlaylistLink, VideoLink
+from thumbforge.text import one_line
 
 INSTALL_HINT = "pip install 'thumbforge[ytdlp]'"
 _UPDATE_HINT = "pip install -U yt-dlp: YouTube breaks old versions every few weeks"
@@ -107,7 +108,7 @@ class _Tool:
         return found
 
     def _translated(self, text: str) -> ThumbforgeError:
-        line = " ".join("".join(c if c.isprintable() else " " for c in text.removeprefix("ERROR: ")).split())
+        line = one_line(text.removeprefix("ERROR: "))
         says = f"yt-dlp {self.version}: {line[:300]}"
         for phrases, kind in _PHRASES:
             if any(phrase in line.lower() for phrase in phrases):

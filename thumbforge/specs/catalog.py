@@ -6,7 +6,6 @@ only the files that it needs; what was read is kept for the life of the catalog.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from pydantic import BaseModel
 from thumbforge.errors import NotFound, Problem, UsageError
 from thumbforge.models import Playlist, Profile, SeriesSpec, Template
 from thumbforge.specs.yaml_file import Document, Problems
+from thumbforge.text import nearest
 
 BUILTIN = Path(__file__).parent / "builtin"
 SUFFIXES = (".yaml", ".yml")
@@ -223,7 +223,7 @@ def _nearest(name: str, known: Iterable[str], kind: str) -> str:
     names = list(known)
     if not names:
         return f"there are none; add one to specs/{kind}/"
-    near = difflib.get_close_matches(name, names, 3, 0.5)
+    near = nearest(name, names, most=3, alike=0.5)
     if near:
         return f"did you mean {' or '.join(f'`{n}`' for n in near)}?"
     return f"there are: {', '.join(names[:20])}{', …' if len(names) > 20 else ''}"

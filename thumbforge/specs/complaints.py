@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import typing
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from thumbforge import models, redact
 from thumbforge.specs import yaml_events
+from thumbforge.text import nearest, printable
 
 Loc = tuple[str | int, ...]
 
@@ -153,12 +153,12 @@ def _got(value: Any, found: Place, kind: str) -> str:
 
 def _text(value: str) -> str:
     """A value as messages quote it: one line, short, without control characters and secrets."""
-    line = "".join(char if char.isprintable() else " " for char in redact.redact(value))
+    line = printable(redact.redact(value))
     return f"`{line[:40]}…`" if len(line) > 40 else f"`{line}`"
 
 
 def _meant(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, 1, 0.6)
+    near = nearest(name, known)
     if near:
         return f" (did you mean `{near[0]}`?)"
     return f"; the fields here are {', '.join(known)}" if known else ""

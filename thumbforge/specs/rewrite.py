@@ -17,6 +17,7 @@ from thumbforge.errors import Problem, SpecError
 from thumbforge.models import Item, Playlist
 from thumbforge.specs import yaml_events
 from thumbforge.specs.splice import Text, applied, changed, flow, scalar, without
+from thumbforge.text import one_line
 
 _HINT = "write `items:` as a list of lines that begin with `- `, without anchors and aliases, then try again"
 _OURS = ("title", "part", "duration", "removed")
@@ -41,7 +42,7 @@ def new_text(playlist: Playlist) -> str:
     head = playlist.playlist.model_dump(exclude_none=True)
     lines = [f"  {name}: {scalar(value)}\n" for name, value in head.items() if value != ""]
     items = [f"  - {_new_item(item)}\n" for item in playlist.items]
-    title = " ".join("".join(c if c.isprintable() else " " for c in head["title"]).split())
+    title = one_line(head["title"])
     return _TOP.format(title=title or head["id"]) + "".join([*lines, "\nitems:\n", *items])
 
 

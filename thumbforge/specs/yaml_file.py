@@ -20,6 +20,7 @@ from pydantic import BaseModel, ValidationError
 from thumbforge import redact
 from thumbforge.errors import Problem, SpecError
 from thumbforge.specs import complaints, yaml_events
+from thumbforge.text import printable
 
 MAX_BYTES = 20_000_000
 HINT = "correct the spec at the line named, then run the command again"
@@ -64,7 +65,7 @@ class Problems:
 
     def add(self, problem: Problem) -> None:
         """Keep `problem`, unless one is known for the same place. Its texts become one printable line each."""
-        where, message = _one_line(problem.where), _one_line(problem.message)
+        where, message = printable(problem.where), printable(problem.message)
         self._found.setdefault((problem.file, problem.line, where), replace(problem, where=where, message=message))
 
     def report(self, path: Path, message: str) -> None:
@@ -170,10 +171,6 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start)
         raise yaml_events.Unreadable(line, "is not UTF-8; save the file in that encoding") from None
-
-
-def _one_line(text: str) -> str:
-    return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)
 
 
 def _secrets(value: Any, loc: Loc = ()) -> list[tuple[Loc, str]]:

@@ -22,6 +22,7 @@ from thumbforge.planning.series import SeriesRequest, all_series, resolve
 from thumbforge.tasks import session as sessions
 from thumbforge.tasks import variables
 from thumbforge.tasks.session import Session
+from thumbforge.text import one_line
 
 
 def request_of(pairs: variables.Pairs) -> SeriesRequest:
@@ -161,10 +162,7 @@ def thumb_task(session: Session, name: str) -> dict[str, Any]:
 
 def task_doc(row: Row) -> str:
     """`Part 7 · title`, on one line whatever the title holds."""
-    title = row.wanted.item.title
-    if not title.isprintable():
-        title = "".join(c if c.isprintable() else " " for c in title)
-    title = " ".join(title.split())
+    title = one_line(row.wanted.item.title)
     part = row.wanted.item.part
     return title if part is None else f"Part {part} · {title}"
 

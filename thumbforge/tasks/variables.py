@@ -6,7 +6,6 @@ the last of two (`doit.doit_cmd._CMDLINE_VARS`; doit is pinned for it). What was
 
 from __future__ import annotations
 
-import difflib
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +14,7 @@ from decimal import Decimal
 
 import doit.doit_cmd
 
+from thumbforge import text
 from thumbforge.errors import UsageError
 
 NAME = re.compile(r"(?:var\.)?[A-Za-z_][A-Za-z0-9_]*")
@@ -103,7 +103,7 @@ def collect(pairs: Iterable[tuple[str, str]], names: Sequence[str]) -> Pairs:
 
 
 def nearest(name: str, names: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, names, n=1)
+    near = text.nearest(name, names)
     if near:
         return f"did you mean {near[0]}=…?"
     return f"known: {', '.join(names)}, var.<name>" if names else "this command takes none"
@@ -118,6 +118,6 @@ def of_tasks() -> Pairs:
     pairs = [(name, value) for name, value in taken if NAME.fullmatch(name)]
     ours = [(n, v) for n, v in pairs if n in BATCH_NAMES or n.startswith("var.")]
     for name, _ in pairs:
-        if (name, _) not in ours and difflib.get_close_matches(name, BATCH_NAMES, n=1, cutoff=0.75):
+        if (name, _) not in ours and text.nearest(name, BATCH_NAMES, alike=0.75):
             raise UsageError(f"unknown variable {name}", hint=nearest(name, BATCH_NAMES))
     return collect(ours, BATCH_NAMES)

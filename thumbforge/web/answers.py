@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from thumbforge.redact import redact
+from thumbforge.text import one_line
 
 QUOTED = 240
 """Characters of a service's own words in a message of ours."""
@@ -49,6 +50,5 @@ def count_at(value: Any, *path: str | int) -> int | None:
 def quoted(text: str, *secrets: str, limit: int = QUOTED) -> str:
     """One line of at most `limit` characters, printable, without secrets."""
     room = text[: limit * 20]
-    line = " ".join("".join(c if c.isprintable() else " " for c in room.encode("utf-8", "replace").decode()).split())
-    line = str(redact(line, *secrets))
+    line = str(redact(one_line(room.encode("utf-8", "replace").decode()), *secrets))
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
