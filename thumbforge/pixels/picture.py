@@ -147,6 +147,20 @@ def open_rgba(path: Path) -> Image.Image:
     return upright
 
 
+def open_layers(data: bytes, enough: tuple[int, int]) -> tuple[Image.Image, Image.Image | None]:
+    """Upright RGB pixels in sRGB, and what of them is not clear (L; None where all is seen). The colours under what is
+    clear are kept. A JPEG may come smaller, not below `enough` pixels a side. Raises PictureError as `inspect` does."""
+    return _upright(_decode(data, enough))
+
+
+def open_mask(data: bytes, chunk: str) -> tuple[Image.Image, str]:
+    """An upright grey picture, and the text of its PNG chunk of this name, or "". Raises PictureError as `inspect`."""
+    image = _decode(data)
+    text = image.info.get(chunk, "")
+    upright, _ = _upright(image)
+    return upright.convert("L"), text if isinstance(text, str) else ""
+
+
 def probe(path: Path) -> Probe:
     """What a file that was just written is, by its header; that it is whole is seen by the mark at its end (to decode
     it would cost as much as a twelfth of making it). Raises PictureError where it is neither."""
@@ -163,7 +177,7 @@ def probe(path: Path) -> Probe:
     return Probe(kind, _FORMATS.get(kind, ("", ""))[0], width, height, mode, not profile or _is_srgb(profile))
 
 
-def _decode(data: bytes) -> Image.Image:
+def _decode(data: bytes, enough: tuple[int, int] | None = None) -> Image.Image:
     if len(data) > MAX_BYTES:
         raise PictureError(
             f"the picture has {len(data)} bytes, more than {MAX_BYTES}", hint="use a smaller or more compressed file"
@@ -176,6 +190,8 @@ def _decode(data: bytes) -> Image.Image:
         raise _no_picture(data) from error
     if image.width * image.height > MAX_PIXELS:
         raise _too_large(f"{image.width}x{image.height} pixels")
+    if enough:
+        image.draft("RGB", enough)
     try:
         image.load()
     except _DAMAGE as error:

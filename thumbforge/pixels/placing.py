@@ -1,0 +1,236 @@
+"""Where a hero lies on the canvas, so that its subject stands on the free side: numbers alone, no pixels.
+
+Lengths are pixels of the canvas. Everything is reckoned for a subject at the right; for the left the hero's shares are
+mirrored and the result is mirrored back: the picture itself never is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from thumbforge.pixels.scene import Shares
+from thumbforge.pixels.sides import STEPS, Free
+from thumbforge.pixels.subject import Subject, crown
+
+CENTRE = 0.765
+"""Middle of the free side beside words, as a share of the width."""
+EDGE, LEAN = 0.53, 0.036
+"""Where the panel of `split` ends, as a share of the width, and how far it leans to either side."""
+CARD = (0.775, 0.505, 0.395, 0.84)
+"""Middle, width and height of the print of `card`, as shares."""
+_FACE, _FACE_MOST, _EYES, _EYE_LINE = 0.36, 0.42, 0.40, 0.44
+_AIR = 0.02
+_OBJECT_HIGH, _OBJECT_WIDE = 0.94, 0.56
+_MARGIN = 0.022
+_WIDEST = 0.62
+_UPPER = 0.62
+"""Share of a standing figure's height that holds its head, where no face is known."""
+_LEAST_FLOOR = 0.50
+"""Words across the middle give way down to here, so that a head has room above them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lie:
+    """A hero's pixel lies at pixel * scale + (x, y)."""
+
+    scale: float
+    x: float
+    y: float
+
+
+def floor_of(free: Free, height: float) -> float:
+    """The height in pixels above which a face must end: words that lie across begin there."""
+    share = free.at / STEPS
+    return height * (max(share, _LEAST_FLOOR) if free.side == "middle" else share)
+
+
+def lie(subject: Subject, hero: tuple[int, int], look: str, free: Free, width: int, height: int) -> Lie:
+    """The place of a hero of this size for a look that is not "auto"."""
+    flip = free.side == "left"
+    shown = _Shown.of(subject, hero, flip)
+    if free.across:
+        found = _above(shown, look, free, width, height)
+    elif look == "card":
+        found = _in_card(shown, width, height)
+    else:
+        found = _beside(shown, look, free, width, height)
+    return Lie(found.scale, width - found.x - hero[0] * found.scale, found.y) if flip else found
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """The hero's size in pixels, and in its pixels the subject's box and face; `top` is that of the head."""
+
+    w: int
+    h: int
+    left: float
+    top: float
+    right: float
+    foot: float
+    crown: float
+    face: tuple[float, float, float, float] | None
+    stands: bool
+    at_top: bool
+    at_outer: bool
+
+    @classmethod
+    def of(cls, subject: Subject, hero: tuple[int, int], flip: bool) -> _Shown:
+        w, h = hero
+        x, y, bw, bh = _flipped(subject.box or (0.0, 0.0, 1.0, 1.0), flip)
+        face = _flipped(subject.face, flip) if subject.face else None
+        return cls(
+            w,
+            h,
+            x * w,
+            y * h,
+            (x + bw) * w,
+            (y + bh) * h,
+            crown(subject) * h,
+            face and (face[0] * w, face[1] * h, face[2] * w, face[3] * h),
+            "foot" in subject.cut,
+            "top" in subject.cut,
+            ("left" if flip else "right") in subject.cut,
+        )
+
+    @property
+    def high(self) -> float:
+        return self.foot - self.top
+
+    @property
+    def wide(self) -> float:
+        return self.right - self.left
+
+
+def _flipped(box: Shares, flip: bool) -> Shares:
+    return (1 - box[0] - box[2], *box[1:]) if flip else box
+
+
+def _beside(s: _Shown, look: str, free: Free, width: int, height: int) -> Lie:
+    """Beside the words: a face by its height, an object by its own. A look that shows the photo covers the height."""
+    edge = free.at / STEPS if free.panelled else 0.0
+    centre = max(CENTRE, (edge + 1) / 2) if edge else CENTRE
+    fills = look != "cutout"
+    if s.face and s.face[3] < 0.5 * s.h:
+        return _by_face(s, s.face, fills, centre * width, width, height)
+    wide = min(_OBJECT_WIDE, 0.97 - edge) * width
+    scale = min(_OBJECT_HIGH * height / s.high, wide / s.wide)
+    if s.at_top and s.stands:
+        scale = height / s.high
+    if fills:
+        scale = max(scale, height / s.h, 0.50 * width / s.w)
+        y = 0.5 * height - (s.top + s.high / 2) * scale
+        if s.high * scale > 0.96 * height:
+            y = 0.03 * height - s.top * scale
+        y = min(max(y, height - s.h * scale), 0.0)
+    elif s.stands and not s.at_top:
+        y = height - s.foot * scale
+    elif s.at_top:
+        y = -s.top * scale
+    else:
+        y = 0.51 * height - (s.top + s.high / 2) * scale
+    return Lie(scale, _outwards(s, scale, edge, width), y)
+
+
+def _outwards(s: _Shown, scale: float, edge: float, width: int) -> float:
+    """The left edge of a hero whose subject stands at the canvas's side, with half of the room left over inwards."""
+    wide = s.wide * scale
+    if wide > _WIDEST * width:  # as much as can be shown, from where words must end; the rest bleeds
+        x = 0.345 * width - s.left * scale
+        return min(x, 0.80 * width - (s.left + s.right) / 2 * scale)
+    x = width * (1 - (0.0 if s.at_outer else _MARGIN)) - s.right * scale
+    room = min(0.47, 1 - edge) * width - wide
+    return x - room / 2 if room > 0 else x
+
+
+def _by_face(
+    s: _Shown, face: tuple[float, float, float, float], fills: bool, centre: float, width: int, height: int
+) -> Lie:
+    """The face at its height, its eyes a little above the middle, its crown under the canvas's top."""
+    scale = _FACE * height / face[3]
+    if fills:
+        wanted = max(height / s.h, 2 * (width - centre) / s.w)  # the photo's edges outside the canvas, if that can be
+        scale = max(scale, min(wanted, _FACE_MOST * height / face[3]))
+    y = _EYES * height - (face[1] + _EYE_LINE * face[3]) * scale
+    air = s.crown * scale + y
+    if air < _AIR * height and not s.at_top:
+        y += _AIR * height - air
+    if scale * s.h >= height:
+        if 0.01 * height <= s.crown * scale <= 0.09 * height or s.at_top:
+            y = 0.0  # the head keeps its air with the photo's top at the canvas's: no ground has to be made up
+        y = max(y, height - scale * s.h) if y <= 0 else y
+    if s.stands and s.foot * scale + y < height:
+        y = height - s.foot * scale
+    return Lie(scale, centre - (face[0] + face[2] / 2) * scale, y)
+
+
+def _in_card(s: _Shown, width: int, height: int) -> Lie:
+    """The hero behind the print's window: it fills that, the subject in its middle, a face in its upper half."""
+    cx, cy, cw, ch = CARD[0] * width, CARD[1] * height, CARD[2] * width, CARD[3] * height
+    return _in_window(s, (cx - cw / 2, cy - ch / 2, cx + cw / 2, cy + ch / 2))
+
+
+def _in_window(s: _Shown, window: tuple[float, float, float, float]) -> Lie:
+    left, top, right, foot = window
+    wide, high = right - left, foot - top
+    scale = max(wide / s.w, high / s.h)
+    if s.face:
+        scale = max(scale, min(0.40 * high / s.face[3], 0.55 * wide / s.face[2]))
+        x = (left + right) / 2 - (s.face[0] + s.face[2] / 2) * scale
+        y = top + max(0.40 * high - (s.face[1] + _EYE_LINE * s.face[3]) * scale, 0.04 * high - s.crown * scale)
+    else:
+        scale = max(scale, min(0.92 * high / s.high, 0.92 * wide / s.wide))
+        x = (left + right) / 2 - (s.left + s.right) / 2 * scale
+        y = (top + foot) / 2 - (s.top + s.high / 2) * scale
+        if s.high * scale > 0.92 * high:
+            y = top + 0.04 * high - s.top * scale
+    return Lie(scale, min(max(x, right - s.w * scale), left), min(max(y, foot - s.h * scale), top))
+
+
+def card_window(free: Free, width: int, height: int) -> tuple[float, float, float, float]:
+    """Left, top, right and foot of the print of `card`, before it is turned."""
+    if free.across:
+        foot = floor_of(free, height) - 0.02 * height
+        top = 0.05 * height
+        half = min(0.8 * (foot - top), 0.40 * width)
+        return width / 2 - half, top, width / 2 + half, foot
+    cx, cy, cw, ch = CARD[0] * width, CARD[1] * height, CARD[2] * width, CARD[3] * height
+    left, right = cx - cw / 2, cx + cw / 2
+    if free.panelled:
+        edge = free.at / STEPS * width
+        left = max(left, edge + 0.01 * width)
+    if free.side == "left":
+        left, right = width - right, width - left
+    return left, cy - ch / 2, right, cy + ch / 2
+
+
+def _above(s: _Shown, look: str, free: Free, width: int, height: int) -> Lie:
+    """Above words that lie across: the head, or the whole of an object, ends where they begin."""
+    floor = floor_of(free, height)
+    if look == "card":
+        return _in_window(s, card_window(free, width, height))
+    top, room = _AIR * height, floor - 0.03 * height
+    if s.face:
+        chin = s.face[1] + s.face[3]
+        scale = min(_FACE * height / s.face[3], room / max(chin - s.crown, 1.0))
+        ends, middle = chin, s.face[0] + s.face[2] / 2
+    else:
+        standing = s.stands and s.high > 0.8 * s.wide
+        ends = s.top + (_UPPER if standing else 1.0) * s.high
+        scale = min(room / (ends - s.top), 0.86 * width / s.wide)
+        middle = (s.left + s.right) / 2
+    if look != "cutout":
+        covers = max(width / s.w, height / s.h)
+        if covers * (ends - (s.crown if s.face else s.top)) <= room * 1.02:
+            scale = max(scale, covers)
+    begins = s.crown if s.face else s.top
+    y = top + (room - (ends - begins) * scale) / 2 - begins * scale
+    if s.at_top or (look != "cutout" and y > 0):
+        y = min(y, 0.0) if (ends * scale) <= floor else y
+    if look != "cutout" and s.h * scale >= height:
+        y = min(max(y, height - s.h * scale), max(y, 0.0))
+    if look == "cutout" and s.stands and s.foot * scale + y < height:
+        y = min(height - s.foot * scale, floor - 0.01 * height - ends * scale)
+    x = width / 2 - middle * scale
+    if look != "cutout" and s.w * scale >= width:
+        x = min(max(x, width - s.w * scale), 0.0)
+    return Lie(scale, x, y)
