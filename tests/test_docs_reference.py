@@ -6,6 +6,7 @@ import importlib
 import json
 import re
 import tomllib
+import types
 import typing
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -136,6 +137,8 @@ WORDS: Mapping[Any, str] = {
     models.Box: "[Box](#box)",
     models.NegativeSpace: "[Box](#box)",
     tuple[float, float]: "two numbers",
+    models.HeroBox: "four shares",
+    models.Hex: "`#RRGGBB`",
 }
 
 
@@ -152,7 +155,9 @@ def kind(hint: Any) -> str:
         return "mapping"
     if origin is tuple:
         return f"list of {kind(arguments[0])}"
-    return kind(arguments[0])  # what is annotated, or may be null
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(kind(argument) for argument in arguments if argument is not type(None))
+    return kind(arguments[0])  # what is annotated
 
 
 def limits(field: FieldInfo) -> str:

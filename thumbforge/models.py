@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
 from thumbforge import ids
 
@@ -18,6 +18,8 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,6
 VideoId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{11}$")]
 PlaylistId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{2,64}$")]
 Colour = Annotated[str, StringConstraints(pattern=r"^(#[0-9A-Fa-f]{6}|auto|auto-dark)$")]
+Hex = Annotated[str, StringConstraints(pattern=r"^#[0-9A-Fa-f]{6}$")]
+Share = Annotated[float, Field(ge=0, le=1)]
 Part = Annotated[int, Field(ge=0, le=100_000)]
 VarName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Scalar = str | int | float | bool | None
@@ -329,6 +331,16 @@ class Brand(Model):
     logo: str | None = Field(None, min_length=1, max_length=1000, description="file for the layout's logo slot")
 
 
+def _a_box(shares: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+    x, y, w, h = shares
+    if w <= 0 or h <= 0 or x + w > 1.001 or y + h > 1.001:
+        raise ValueError("x, y, width and height are shares of the hero, from 0 to 1, and the box lies inside it")
+    return shares
+
+
+HeroBox = Annotated[tuple[Share, Share, Share, Share], AfterValidator(_a_box)]
+
+
 class SeriesSpec(Model):
     """A declared batch: playlist + hero + template + profile."""
 
@@ -341,3 +353,9 @@ class SeriesSpec(Model):
     max_images: int | None = Field(None, ge=0)
     output: Output | None = None
     brand: Brand | None = None
+    subject: Literal["auto"] | HeroBox = Field("auto", description="where the subject is: x, y, w, h as shares")
+    face: HeroBox | None = Field(None, description="where its face is: x, y, w, h as shares of the hero")
+    mask: str | None = Field(None, min_length=1, max_length=1000, description="file that says what is subject")
+    look: Literal["auto", "cutout", "photo", "split", "card", "duotone"] | None = None
+    palette: Literal["hero", "brand"] | Annotated[tuple[Hex, ...], Field(min_length=1, max_length=12)] | None = None
+    hues: Literal["one", "near", "wheel"] | None = None

@@ -17,6 +17,7 @@ from thumbforge.imaging.brand import Identity
 from thumbforge.imaging.rules import Check, Report
 from thumbforge.imaging.type import clean, fonts
 from thumbforge.imaging.userfiles import FontFile, PictureFile
+from thumbforge.pixels.scene import File, Scene
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -44,12 +45,14 @@ class Drawing:
     picture: PictureFile | None = None
     brand: Identity | None = None
     emoji: FontFile | None = None
+    scene: Scene | None = None
+    """What `local` placed the subject by; `pixels.placed.staged` reckons the place again. None for other art."""
 
     @property
-    def files(self) -> tuple[FontFile | PictureFile, ...]:
+    def files(self) -> tuple[FontFile | PictureFile | File, ...]:
         """Every file that is drawn with, beside the art and the fonts of the package."""
         own = (self.picture, self.emoji, *(self.brand.files if self.brand else ()))
-        return tuple(file for file in own if file)
+        return (*(file for file in own if file), *(self.scene.files if self.scene else ()))
 
     def moved(self, places: Mapping[str, Path]) -> Drawing:
         """The same with its files elsewhere; `places` are paths by sha256."""
@@ -58,6 +61,7 @@ class Drawing:
             picture=self.picture and self.picture.moved(places),
             emoji=self.emoji and self.emoji.moved(places),
             brand=self.brand and self.brand.moved(places),
+            scene=self.scene and self.scene.moved(places),
         )
 
 

@@ -262,10 +262,10 @@ def _draw(row: Row, art: Art, shop: Workshop) -> tuple[StoredPicture, dict[str, 
     suffix = ".jpg" if wanted.series.output.format == "jpeg" else ".png"
     source = shop.store.verify(art.picture.sha256, art.picture.suffix)
     target = shop.store.scratch_file(suffix)
+    hero = {shop.reference.sha256: shop.reference.path} if shop.reference else {}
+    drawing = replace(wanted.drawing, scene=wanted.drawing.scene and wanted.drawing.scene.moved(hero))
     try:
-        report = shop.executor.finalise(
-            source, wanted.series.template.layout, wanted.drawing, wanted.series.output, target
-        )
+        report = shop.executor.finalise(source, wanted.series.template.layout, drawing, wanted.series.output, target)
         sha256 = shop.store.put_file(target, suffix, "final.file")
     finally:
         target.unlink(missing_ok=True)

@@ -82,6 +82,7 @@ def run_params(planned: PlannedSeries) -> dict[str, object]:
         "prompt_append": series.prompt_append,
         "vars": dict(series.vars),
         "overrides": dict(series.overrides),
+        "staging": series.staging.recorded(),
         "brand": series.brand.model_dump(mode="json", exclude_defaults=True) if series.brand else None,
         "output": series.output.model_dump(mode="json"),
         "max_images": series.max_images,

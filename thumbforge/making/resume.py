@@ -19,6 +19,7 @@ from thumbforge.planning.project import Project
 from thumbforge.planning.reference import NO_HERO, Hero
 from thumbforge.planning.series import Series, look
 from thumbforge.planning.snapshot import read_snapshot
+from thumbforge.planning.staging import Staging
 from thumbforge.planning.wanted import Place, Wanted, wanted_heroes, wanted_items
 from thumbforge.providers.registry import capabilities_of
 from thumbforge.store.database import Database
@@ -174,6 +175,7 @@ def _series(
         output=Output.model_validate(params["output"]),
         prompt_append=params["prompt_append"],
         brand=brand,
+        staging=Staging.replayed(params.get("staging") or {}),
         **look(brand, project.root, project.settings),
     )
 

@@ -26,6 +26,11 @@ def body(mask: Image.Image) -> Shares:
     return x0 / _SIDE, y0 / _SIDE, (x1 - x0) / _SIDE, (y1 - y0) / _SIDE
 
 
+def holds_any(mask: Image.Image) -> bool:
+    """Whether anything of the mask is solid."""
+    return any(mask.histogram()[SOLID:])
+
+
 def usable(mask: Image.Image) -> str:
     """Why a mask is too poor to cut with, or ""."""
     small = mask.resize((256, 256), Image.Resampling.BOX, reducing_gap=2.0)

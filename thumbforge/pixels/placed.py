@@ -59,7 +59,7 @@ class Placed:
         return self.subject.mask is not None
 
     def mask(self, width: int, height: int) -> Image.Image:
-        """The subject as it is shown (L, 255 is subject), at this size; 0 where the look hides it. Not to be changed."""
+        """The subject as it is shown (L, 255 is subject), at this size; 0 where the look hides it."""
         with self._making:
             if (width, height) not in self._kept:
                 small = self._drawn(width, height)
@@ -231,11 +231,12 @@ def fade(part: Image.Image, out: tuple[int, int, int, int], width: int, height: 
     the mask as far as it is seen, `out` its place."""
     far = max(round(_FADE * height), 1)
     whole: Image.Image | None = None
-    for side, inside, line in (
+    sides: tuple[tuple[str, bool, tuple[int, int, int, int]], ...] = (
         ("left", out[0] > 2, (0, 0, min(3, part.width), part.height)),
         ("right", out[2] < width - 2, (max(part.width - 3, 0), 0, part.width, part.height)),
-    ):
-        if not inside or part.crop(line).getextrema()[1] <= masks.SOLID:
+    )
+    for side, inside, line in sides:
+        if not inside or not masks.holds_any(part.crop(line)):
             continue
         ramp = bytes(
             round(255 * masks.smooth(0, far, (x - out[0] if side == "left" else out[2] - x) + 0.5))

@@ -55,7 +55,7 @@ def in_box(size: tuple[int, int], box: Shares, face: Shares | None, kind: Kind =
 
 def in_mask(mask: Image.Image, face: Shares | None) -> Subject:
     """A subject that is cut out; a mask with nothing in it has none."""
-    if mask.getextrema()[1] < masks.SOLID:
+    if not masks.holds_any(mask):
         return Subject("none")
     return Subject("masked", masks.body(mask), face, mask, _cut_edges(mask))
 

@@ -48,7 +48,7 @@ class Change:
 
     def __str__(self) -> str:
         old, new = _pair(self.old, self.new)
-        return f"{self.field}: {old} -> {new}"
+        return f"painter {self.old} -> {self.new}" if self.field == "painter" else f"{self.field}: {old} -> {new}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +220,18 @@ _LABELS = {
 }
 
 
+_PAINTERS = {"profile", "provider_profile", "look", "side", "mask", "subject", "face", "palette", "hues"}
+"""What moves with the number of `local`'s painter: it paints all anew, so what it reads beside is no change of the
+user's."""
+_FIRST_READS = {"width", "height", "reference"}
+"""What painter 1 read; it left no number."""
+
+
+def _by_a_painter(before: Mapping[str, Any]) -> bool:
+    reads = before.get("art", {}).get("reads", {})
+    return "painter" in reads or reads.keys() == _FIRST_READS
+
+
 def _changes(wanted: Wanted, take: int, art_sha256: str | None, snapshot: Snapshot) -> tuple[Change, ...]:
     """Field by field, what differs from the inputs of the item's last picture."""
     before = snapshot.previous.get(wanted.item_key)
@@ -233,6 +245,9 @@ def _changes(wanted: Wanted, take: int, art_sha256: str | None, snapshot: Snapsh
     names = [n for n in {**new, **old} if n in new and n != "art" and (old.get(n) or "") != (new[n] or "")]
     if len(names) > 1 and "spec_hash" in names:  # the hash only repeats what the other fields say
         names.remove("spec_hash")
+    if "painter" in names and _by_a_painter(before):
+        names = [name for name in names if name not in _PAINTERS]
+        old.setdefault("painter", 1)
     changes = [Change(_LABELS.get(name, name), old.get(name), new[name]) for name in names]
     layout = [change for change in changes if change.field.startswith("layout.")]
     if len(layout) > MANY_FIELDS:

@@ -16,6 +16,7 @@ from thumbforge.imaging.brand import Identity, identity
 from thumbforge.imaging.userfiles import FontFile, font_file
 from thumbforge.models import Brand, Output, Playlist, Profile, SeriesSpec, Template
 from thumbforge.planning.reference import Hero, find_hero
+from thumbforge.planning.staging import UNSAID, Staging, staging
 from thumbforge.providers.registry import profile_hint
 from thumbforge.settings import Settings
 from thumbforge.sources.links import VideoLink, parse_link
@@ -69,6 +70,7 @@ class Series:
     identity: Identity | None = None
     emoji: FontFile | None = None
     root: Path = Path()
+    staging: Staging = UNSAID
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +142,12 @@ def _build(place: Place, name: str, playlist: LoadedPlaylist, spec: SeriesSpec, 
     if reference not in {"final", "raw"}:
         raise UsageError(f"reference={reference}: expected final or raw")
     base = place.cwd if request.hero else place.root
+    hero = find_hero(request.hero or spec.hero, base, place.home, place.database, reference)
     return Series(
         name=name,
         playlist_name=playlist.name,
         playlist=playlist.spec,
-        hero=find_hero(request.hero or spec.hero, base, place.home, place.database, reference),
+        hero=hero,
         template=place.catalog.template(request.template or spec.template),
         profile=find_profile(place.catalog, request.provider or spec.provider),
         reference=reference,
@@ -154,6 +157,7 @@ def _build(place: Place, name: str, playlist: LoadedPlaylist, spec: SeriesSpec, 
         output=spec.output or default_output(place.settings),
         max_cost=request.max_cost,
         brand=spec.brand,
+        staging=staging(spec, hero, place.root),
         **look(spec.brand, place.root, place.settings),
     )
 

@@ -10,7 +10,9 @@ from typing import Any
 from thumbforge import ids
 from thumbforge.imaging.finalise import Drawing, final_parts
 from thumbforge.models import Item
+from thumbforge.pixels.scene import Scene
 from thumbforge.planning.pictures import picture_of
+from thumbforge.planning.scenes import scene_of
 from thumbforge.planning.series import Series
 from thumbforge.providers.base import Capabilities, Reference, Request
 from thumbforge.specs.prompts import Prompts
@@ -94,11 +96,17 @@ def wanted_items(
     """What is wanted at each of these places, by default all. SpecError for a prompt that cannot be rendered."""
     prompts = Prompts(series.template)
     found = places(series) if at is None else at
-    return tuple(_wanted(series, prompts, capabilities, reference, place) for place in found)
+    scene = scene_of(series)
+    return tuple(_wanted(series, prompts, capabilities, reference, scene, place) for place in found)
 
 
 def _wanted(
-    series: Series, prompts: Prompts, capabilities: Capabilities, reference: Reference | None, place: Place
+    series: Series,
+    prompts: Prompts,
+    capabilities: Capabilities,
+    reference: Reference | None,
+    scene: Scene | None,
+    place: Place,
 ) -> Wanted:
     item = place.item
     variables = _variables(series, item, place.position)
@@ -110,6 +118,7 @@ def _wanted(
         seed=None,
         reference=reference,
         video=item.video,
+        scene=scene,
     )
     parts = _key_parts(series, item, request)
     return Wanted(
@@ -118,7 +127,7 @@ def _wanted(
         position=place.position,
         occurrence=place.occurrence,
         request=request,
-        drawing=_drawing(series, prompts, place, variables),
+        drawing=_drawing(series, prompts, place, variables, scene),
         key=ids.idempotency_key(parts),
         key_parts=parts,
         reads=capabilities.reads,
@@ -134,7 +143,7 @@ def wanted_heroes(
     provider reads none; it also is the candidate's take, so that no two ask for the same picture."""
     prompts = Prompts(series.template)
     [item] = series.playlist.items
-    base = _wanted(series, prompts, capabilities, reference, Place(item, 1, 1, ""))
+    base = _wanted(series, prompts, capabilities, reference, scene_of(series), Place(item, 1, 1, ""))
     return tuple(_candidate(base, n, seed if "seed" in capabilities.reads else None) for n in ordinals)
 
 
@@ -164,7 +173,9 @@ def _variables(series: Series, item: Item, position: int) -> Mapping[str, Any]:
     )
 
 
-def _drawing(series: Series, prompts: Prompts, place: Place, variables: Mapping[str, Any]) -> Drawing:
+def _drawing(
+    series: Series, prompts: Prompts, place: Place, variables: Mapping[str, Any], scene: Scene | None
+) -> Drawing:
     item = place.item
     return Drawing(
         title=item.title if item.text is None else item.text,
@@ -175,6 +186,7 @@ def _drawing(series: Series, prompts: Prompts, place: Place, variables: Mapping[
         picture=picture_of(series, item, place.position),
         brand=series.identity,
         emoji=series.emoji,
+        scene=scene,
     )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from thumbforge.cancel import Cancel
+from thumbforge.pixels.scene import Scene
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,8 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One picture to make. `width` and `height` are the pixels wanted; `seed` is None where none was set."""
+    """One picture to make. `width` and `height` are the pixels wanted; `seed` is None where none was set. `scene` is
+    what is known of the reference's subject, set for a provider that places it itself."""
 
     prompt: str
     negative_prompt: str | None
@@ -36,6 +38,7 @@ class Request:
     reference: Reference | None
     video: str
     take: int = 1
+    scene: Scene | None = None
 
     def art_fields(self, profile_id: str, reads: frozenset[str]) -> dict[str, Any]:
         """What the art key is made of: the identity of the item and take, and the fields that the provider reads."""

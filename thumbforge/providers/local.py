@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from thumbforge.cores import usable_cores
@@ -20,6 +21,25 @@ PARAMS = {
 }
 EDGE = (64, 7680)
 """Smallest and largest side of a picture, in pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalParams:
+    """A profile's params; `subject` is where the subject goes, `auto` the layout's free side."""
+
+    look: str
+    subject: str
+    palette: str | tuple[str, ...] | None
+    hues: str | None
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any]) -> LocalParams:
+        """UsageError naming every parameter that is wrong."""
+        own = checked("local", PARAMS, params)
+        palette = own.get("palette")
+        return cls(
+            own["look"], own["subject"], tuple(palette) if isinstance(palette, list) else palette, own.get("hues")
+        )
 
 
 class LocalProvider:
