@@ -41,7 +41,7 @@ NOT_DURABLE = {
     ("make.py", "_draw", "unlink"): "our own temporary file; repair takes what a crash leaves",
     (
         "export.py",
-        "export",
+        "_take_away",
         "unlink",
     ): "an old name of the item; its row still names it, so the next batch puts it right",
     ("hero.py", "export_heroes", "copyfile"): "a copy for the user; nothing of ours depends on it",

@@ -14,7 +14,8 @@ from tests.crashes import Dump, Site, judge, judge_calls, judge_words
 from tests.project import wait_until
 
 SCENARIO_STEPS = (
-    "run.claim", "sweep", "attempt.fail", "release", "beat", "run.cancel", "run.delete", "asset.unlink", "repair.row",
+    "run.claim", "sweep", "attempt.fail", "release", "beat", "run.cancel", "run.delete", "asset.unlink", "witness.unlink",
+    "repair.row",
     "job.result", "hero.pick", "sheet.file", "take.use", "take.lock",
 )  # fmt: skip
 SIDES = ("before", "after")
@@ -138,21 +139,31 @@ def test_stopped_in_a_cancel(tmp_path: Path, cut: Site, model: Dump, side: str) 
 
 
 @pytest.mark.parametrize(
-    "fault", ["run.delete.before", "run.delete.after", "asset.unlink.before", "asset.unlink.after:2"]
+    "fault",
+    [
+        "run.delete.before",
+        "witness.unlink.before",
+        "witness.unlink.after:2",
+        "run.delete.after",
+        "asset.unlink.before:5",
+        "asset.unlink.after:6",
+    ],
 )
 def test_stopped_in_a_delete(tmp_path: Path, done: Site, model: Dump, fault: str) -> None:
-    """Rows go first and at once, files after them: whatever is left is a file without a row, never a row without its
-    file. Then a new batch makes the same pictures again."""
+    """What tells of the pictures goes first, then the rows at once, then the pictures: whatever is left is a file
+    without a row, or a row whose manifest is written again, never a row without its picture. Then a new batch makes
+    them."""
     site = done.copy(tmp_path / "site")
     run = run_of(site)
     point, _, times = fault.partition(":")
     killed(site.doit("runs", "delete", run, "--assets", THUMBFORGE_FAULT=f"{point}:kill:{times or 1}"))
     there = site.query(f"SELECT count(*) FROM run WHERE id = '{run}'") == [(1,)]
-    assert there == (fault == "run.delete.before")
+    assert there == (point not in {"run.delete.after", "asset.unlink.before", "asset.unlink.after"})
     if there:
         assert judge(site, model) == []
     told = site.doit("runs", "delete", run, "--assets")
     assert told.returncode == (0 if there else 3), told.stderr
+    assert not list((site.root / ".thumbforge/keys").glob("*.json"))
     (site.root / "calls.jsonl").unlink()
     check_all_made(site, model)
 
@@ -162,9 +173,9 @@ def stray(site: Site) -> list[Path]:
     home = site.root / ".thumbforge"
     names = (
         "assets/ab/" + "ab" * 32 + ".jpg",
-        "staging/tmp-0.jpg",
+        "staging/tmp-0123456789abcdef.jpg",
         "keys/" + "c" * 64 + ".json",
-        f"staging/{'d' * 36}",
+        "staging/dddddddd-dddd-5ddd-8ddd-dddddddddddd",
     )
     for name in names:
         (home / name).parent.mkdir(exist_ok=True)
@@ -191,7 +202,9 @@ def test_stopped_in_a_repair(tmp_path: Path, done: Site, model: Dump, fault: str
     assert site.batch().stdout.startswith("Nothing to do")
 
 
-@pytest.mark.parametrize("fault", ["repair.row.before", "repair.row.after", "asset.unlink.before"])
+@pytest.mark.parametrize(
+    "fault", ["repair.row.before", "witness.unlink.before:2", "witness.unlink.after", "repair.row.after"]
+)
 def test_stopped_in_a_prune(tmp_path: Path, done: Site, model: Dump, fault: str) -> None:
     """The rows of superseded finals go in one transaction, their files after it."""
     site = done.copy(tmp_path / "site")
@@ -201,7 +214,8 @@ def test_stopped_in_a_prune(tmp_path: Path, done: Site, model: Dump, fault: str)
     assert site.batch().returncode == 0
     old = {row[1]: row[2] for row in model["exports"]}
     assert len(old) == 2
-    killed(site.doit("prune", "--keep", "0", "--apply", THUMBFORGE_FAULT=f"{fault}:kill"))
+    point, _, times = fault.partition(":")
+    killed(site.doit("prune", "--keep", "0", "--apply", THUMBFORGE_FAULT=f"{point}:kill:{times or 1}"))
     told = site.doit("prune", "--keep", "0", "--apply")
     assert (told.returncode, judge_words(told)) == (0, [])
     found = site.dump()

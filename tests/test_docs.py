@@ -125,6 +125,10 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     (root / "thumbforge.toml").write_text("[repair]\ngrace_s = 0\n", encoding="utf-8")
     found: dict[str, Any] = {}
     for title, words in SHOWN.items():
+        if title == "repair":
+            for left in (f"assets/ab/{'ab' * 32}.jpg", "assets/img"):
+                (root / ".thumbforge" / left).parent.mkdir(exist_ok=True)
+                (root / ".thumbforge" / left).write_bytes(b"left behind")
         runs = {"batch": found.get("batch", {}).get("run"), "hero": found.get("hero show", {}).get("run")}
         found[title] = thumbforge(root, *(word.format(**runs) for word in words), "--json")
     return found

@@ -15,6 +15,7 @@ from thumbforge.errors import AssetDamaged, StoreError
 from thumbforge.store.assets import AssetStore
 
 DATA = b"a picture"
+ATTEMPT = "0b7a4c3e-5a7d-5c1e-9d55-3d0f0f7f2a11"
 SHA = hashlib.sha256(DATA).hexdigest()
 
 
@@ -31,10 +32,10 @@ def files(store: AssetStore) -> list[str]:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_name_is_the_hash_of_the_bytes(store: AssetStore, data: bytes) -> None:
     """What is put is found again under its sha256, whole."""
-    sha256 = store.put(data, ".bin", "art.file")
+    sha256 = store.put(data, ".png", "art.file")
     assert sha256 == hashlib.sha256(data).hexdigest()
-    assert store.verify(sha256, ".bin").read_bytes() == data
-    assert store.path(sha256, ".bin").relative_to(store.home).parts == ("assets", sha256[:2], f"{sha256}.bin")
+    assert store.verify(sha256, ".png").read_bytes() == data
+    assert store.path(sha256, ".png").relative_to(store.home).parts == ("assets", sha256[:2], f"{sha256}.png")
 
 
 def test_the_same_bytes_are_one_file(store: AssetStore) -> None:
@@ -100,33 +101,33 @@ def test_a_store_that_cannot_be_written_says_so_and_keeps_nothing(tmp_path: Path
 
 def test_a_staged_answer_is_there_for_whoever_comes_next(store: AssetStore) -> None:
     """The bytes and their header survive until they are dropped, whoever asks."""
-    store.stage("attempt-1", b"line one\nline two", {"width": 1280, "title": "ü"})
-    data, header = AssetStore(store.home).staged("attempt-1") or (b"", {})
+    store.stage(ATTEMPT, b"line one\nline two", {"width": 1280, "title": "ü"})
+    data, header = AssetStore(store.home).staged(ATTEMPT) or (b"", {})
     assert data == b"line one\nline two"
     assert (header["width"], header["title"]) == (1280, "ü")
-    store.drop_staged("attempt-1")
-    assert store.staged("attempt-1") is None
-    store.drop_staged("attempt-1")
+    store.drop_staged(ATTEMPT)
+    assert store.staged(ATTEMPT) is None
+    store.drop_staged(ATTEMPT)
     assert files(store) == []
 
 
 def test_a_cut_answer_is_none(store: AssetStore) -> None:
     """An answer is whole or it is not there, wherever it was cut."""
-    store.stage("attempt-1", DATA, {"width": 1280})
-    path = store.home / "staging" / "attempt-1"
+    store.stage(ATTEMPT, DATA, {"width": 1280})
+    path = store.home / "staging" / ATTEMPT
     whole = path.read_bytes()
     for length in range(len(whole)):
         path.write_bytes(whole[:length])
-        assert store.staged("attempt-1") is None, length
+        assert store.staged(ATTEMPT) is None, length
     path.write_bytes(whole[:-1] + b"X")
-    assert store.staged("attempt-1") is None
+    assert store.staged(ATTEMPT) is None
 
 
 def test_a_later_answer_takes_the_place_of_an_earlier_one(store: AssetStore) -> None:
     """One attempt has one answer."""
-    store.stage("attempt-1", b"first", {})
-    store.stage("attempt-1", b"second", {})
-    assert (store.staged("attempt-1") or (b"",))[0] == b"second"
+    store.stage(ATTEMPT, b"first", {})
+    store.stage(ATTEMPT, b"second", {})
+    assert (store.staged(ATTEMPT) or (b"",))[0] == b"second"
 
 
 def test_a_scratch_directory_is_private_and_goes(store: AssetStore) -> None:
@@ -134,7 +135,7 @@ def test_a_scratch_directory_is_private_and_goes(store: AssetStore) -> None:
     seen: list[Path] = []
 
     def call_that_fails() -> None:
-        with store.scratch_directory("attempt-1") as path:
+        with store.scratch_directory(ATTEMPT) as path:
             seen.append(path)
             assert path.stat().st_mode & 0o777 == 0o700
             (path / "half.png").write_bytes(b"x")

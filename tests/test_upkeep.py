@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.project import Project, item, make_project
+from thumbforge import ids
 from thumbforge.cancel import Cancel
 from thumbforge.errors import Exit, LeaseLost
 from thumbforge.planning.project import Project as Opened
@@ -87,7 +90,7 @@ def stray(project: Project, name: str, hours: float = 24) -> Path:
 
 STRAYS = {
     "asset": f"assets/ab/{'ab' * 32}.jpg",
-    "temporary": "staging/tmp-00000000.jpg",
+    "temporary": "staging/tmp-0123456789abcdef.jpg",
     "staged": "staging/00000000-0000-5000-8000-000000000000",
     "manifest": f"keys/{'c' * 64}.json",
 }
@@ -269,6 +272,38 @@ def test_repair_keeps_the_list_of_the_last_ingest(project: Project) -> None:
     aged(frozen, 1000)
     assert removed(project, "repair", "--apply") == []
     assert frozen.exists()
+
+
+def test_repair_leaves_what_is_not_ours(project: Project) -> None:
+    """In folders that another program uses too, and behind a link: told, and left, however old."""
+    theirs = ["assets/img/logo.svg", "keys/id_rsa", "staging/draft.md", f"assets/ab/{'cd' * 32}.jpg"]
+    for name in theirs:
+        stray(project, name, hours=1000)
+    thesis = aged(stray(project, "../../thesis/tmp-0123456789abcdef.jpg"), 1000)
+    (project.home / "staging").rename(project.home / "drafts")
+    (project.home / "staging").symlink_to(thesis.parent)
+    told = project.shown("repair", "--apply", "--damaged")
+    assert told["removed"] == []
+    assert told["foreign"] == ["assets/ab/" + "cd" * 32 + ".jpg", "assets/img", "keys/id_rsa", "staging"]
+    assert thesis.exists()
+    assert all((project.home / name).exists() for name in theirs if not name.startswith("staging"))
+    assert (kinds(project), notes(project)) == ([], ["foreign"] * 4)
+
+
+def test_a_ledger_from_elsewhere_deletes_nothing(project: Project, tmp_path: Path) -> None:
+    """Rows that name files outside are told by `audit`, and no command takes such a file away."""
+    one, two = tmp_path / "one.txt", tmp_path / "two.txt"
+    one.write_text("precious")
+    two.write_text("precious too")
+    with closing(sqlite3.connect(project.home / "ledger.sqlite3")) as connection, connection:
+        connection.execute("PRAGMA ignore_check_constraints = ON")
+        connection.execute("INSERT INTO asset VALUES (?, '', 'x', 1, 1, 1, 0)", (str(one),))
+        connection.execute("UPDATE export SET path = '../../two.txt', sha256 = ?", (ids.sha256_hex(two.read_bytes()),))
+    assert kinds(project) == ["asset-name", *["export-name"] * ITEMS]
+    retitled(project, "Anew")
+    for words in (("repair", "--damaged", "--apply"), ("prune", "--keep", "0", "--apply")):
+        assert project.run(*words).code == 0
+    assert (one.read_text(), two.read_text()) == ("precious", "precious too")
 
 
 def test_repair_repaints_damaged_art_only_when_asked(project: Project) -> None:

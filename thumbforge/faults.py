@@ -46,6 +46,7 @@ STEPS = (
     "run.close",
     "run.delete",
     "asset.unlink",
+    "witness.unlink",
     "snapshot.file",
     "sheet.file",
     "ingest.chunk",

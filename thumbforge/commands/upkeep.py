@@ -13,6 +13,7 @@ from thumbforge.text import counted
 
 if TYPE_CHECKING:
     from thumbforge.planning.project import Project
+    from thumbforge.upkeep.files import Foreign
     from thumbforge.upkeep.job import Job
     from thumbforge.upkeep.repair import Removal
 
@@ -98,7 +99,7 @@ class Repair(_Upkeep):
 
         options = arguments.options
         found = repair(project, job.database, job.now, job.grace_s, damaged=options["damaged"], apply=options["apply"])
-        return _tell(job, job.stoppable(found), apply=options["apply"], as_json=options["json"])
+        return _tell(project, job, job.stoppable(found), apply=options["apply"], as_json=options["json"])
 
 
 class Prune(_Upkeep):
@@ -122,18 +123,25 @@ class Prune(_Upkeep):
         from thumbforge.upkeep.repair import prune
 
         found = prune(project, job.database, int(arguments.options["keep"]), apply=arguments.options["apply"])
-        return _tell(job, job.stoppable(found), apply=arguments.options["apply"], as_json=arguments.options["json"])
+        return _tell(
+            project, job, job.stoppable(found), apply=arguments.options["apply"], as_json=arguments.options["json"]
+        )
 
 
-def _tell(job: Job, removals: Iterator[Removal], *, apply: bool, as_json: bool) -> int:
+def _tell(project: Project, job: Job, found: Iterator[Removal | Foreign], *, apply: bool, as_json: bool) -> int:
     from thumbforge.commands.view import print_table, write
+    from thumbforge.planning.project import relative
+    from thumbforge.upkeep.files import Foreign
 
-    gone = list(removals)
+    things = list(found)
+    foreign = [relative(thing.path, project.home) for thing in things if isinstance(thing, Foreign)]
+    gone = [thing for thing in things if not isinstance(thing, Foreign)]
     total = sum(r.bytes for r in gone)
     document = {
         "applied": apply,
         "removed": [{"kind": r.kind, "subject": r.subject, "bytes": r.bytes} for r in gone],
         "bytes": total,
+        "foreign": foreign,
     }
     job.finish(document, Exit.DONE)
     if as_json:
@@ -141,6 +149,8 @@ def _tell(job: Job, removals: Iterator[Removal], *, apply: bool, as_json: bool) 
         return Exit.DONE
     if gone:
         print_table(("kind", "what", "bytes"), [(r.kind, r.subject, str(r.bytes)) for r in gone])
+    if foreign:
+        write(f"Left alone, because they are not thumbforge's: {', '.join(foreign)}")
     size = f"{counted(len(gone), 'thing')}, {total / 1e6:.1f} MB"
     write(f"Removed {size}." if apply else f"{size} would go; --apply removes them.")
     return Exit.DONE

@@ -13,6 +13,7 @@ from thumbforge.durable import fsync_directory, make_folder, write_durably
 from thumbforge.planning.wanted import Wanted
 from thumbforge.store.assets import AssetStore, store_errors
 from thumbforge.store.database import Database
+from thumbforge.store.names import export_path, is_export
 from thumbforge.store.work import StoredPicture
 
 
@@ -29,7 +30,7 @@ class Exporter:
         """
         series, name = wanted.series.name, wanted.export_name
         path = f"{series}/{name}"
-        target = self._out / path
+        target = export_path(self._out, path)
         known = self._database.row(
             "SELECT path, sha256 FROM export WHERE series = ? AND item_key = ?", (series, wanted.item_key)
         )
@@ -38,9 +39,8 @@ class Exporter:
             return (f"out/{path} was edited and is left alone; move it away to get the new picture",)
         if found != picture.sha256:
             self._place(target, picture)
-        if known and known["path"] != path and _hash(self._out / known["path"]) == known["sha256"]:
-            with contextlib.suppress(OSError):
-                (self._out / known["path"]).unlink()
+        if known and known["path"] != path and is_export(known["path"]):
+            self._take_away(export_path(self._out, known["path"]), known["sha256"])
         with self._database.write("export.row") as connection:
             connection.execute(
                 "INSERT INTO export (series, item_key, path, final_key, sha256, updated_at) VALUES (?, ?, ?, ?, ?, ?)"
@@ -49,6 +49,13 @@ class Exporter:
                 (series, wanted.item_key, path, final_key, picture.sha256, time.time()),
             )
         return ()
+
+    @staticmethod
+    def _take_away(old: Path, sha256: str) -> None:
+        """An old name of the item, if what lies there still is the picture that we put there."""
+        if not old.parent.is_symlink() and _hash(old) == sha256:
+            with contextlib.suppress(OSError):
+                old.unlink()
 
     def _is_ours(self, sha256: str | None) -> bool:
         """Whether it is a picture of this project, which the store still has or can draw again."""

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from thumbforge import ids
 from thumbforge.errors import AssetDamaged, NotFound, PictureError, UsageError
 from thumbforge.providers.base import Reference
+from thumbforge.store.assets import AssetStore
 
 if TYPE_CHECKING:
     import sqlite3
 
     from thumbforge.pixels.picture import PictureInfo
-    from thumbforge.store.assets import AssetStore
     from thumbforge.store.database import Database
 
 _SOFT_BELOW = (640, 360)
@@ -67,7 +67,7 @@ def find_hero(word: str, base: Path, home: Path, database: Database | None, refe
         raise NotFound(f"there is no run or iteration {word}", hint="this project has no ledger yet")
     row = _picked(database, word)
     column = "art_sha256" if reference == "raw" else "final_sha256"
-    asset = home / "assets" / row[column][:2] / f"{row[column]}{row[column.replace('sha256', 'suffix')]}"
+    asset = AssetStore(home).path(row[column], row[column.replace("sha256", "suffix")])
     lettered = reference == "final" and row["spec_hash"] is not None
     return Hero(asset, row[column], row["run_id"], row["id"], from_file=False, lettered=lettered)
 

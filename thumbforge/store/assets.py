@@ -3,6 +3,9 @@
 assets/<sha[:2]>/<sha><suffix>      what is kept
 staging/<attempt id>                what a provider answered, until it is an asset with a row
 keys/<final key>.json               manifests: what a finished picture was made of
+keys/art/<art key>.json             records: which art a request was answered with
+
+Every path is made here, from text that has the shape of one of our names; any other raises AssetDamaged.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from typing import Any
 from thumbforge import faults, ids
 from thumbforge.durable import fsync_directory, make_folder, write_durably
 from thumbforge.errors import AssetDamaged, StoreError
+from thumbforge.store import names
 
 
 @contextmanager
@@ -44,11 +48,13 @@ class AssetStore:
         self._prefix = f"{self._assets}{os.sep}"
 
     def path(self, sha256: str, suffix: str) -> Path:
+        names.required(names.is_asset(sha256, suffix), f"{sha256}{suffix}")
         return self._assets / sha256[:2] / f"{sha256}{suffix}"
 
     def has(self, sha256: str, suffix: str) -> bool:
         """Asked twice for every item of a plan, so no Path is made: that takes longer than the look itself."""
-        return os.path.isfile(f"{self._prefix}{sha256[:2]}{os.sep}{sha256}{suffix}")  # noqa: PTH113
+        name = f"{self._prefix}{sha256[:2]}{os.sep}{sha256}{suffix}"
+        return names.is_asset(sha256, suffix) and os.path.isfile(name)  # noqa: PTH113
 
     def verify(self, sha256: str, suffix: str) -> Path:
         """The asset's path, its bytes re-hashed. Raises AssetDamaged when it is missing or not what its name says."""
@@ -109,7 +115,7 @@ class AssetStore:
     def scratch_directory(self, attempt_id: str) -> Iterator[Path]:
         """A private directory for one provider call. When it is over, what a program said (`*.txt` and `*.log`) is
         kept under logs/attempts/, the rest goes."""
-        path = self._staging / f"call-{attempt_id}"
+        path = self._staging / f"call-{self._attempt(attempt_id)}"
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
             yield path
@@ -130,13 +136,21 @@ class AssetStore:
         with store_errors("a provider's answer", "staged"):
             temporary = self.scratch_file(".answer")
             write_durably(temporary, line + data)
-            temporary.replace(self._staging / attempt_id)
+            temporary.replace(self.answer_path(attempt_id))
             fsync_directory(self._staging)
+
+    def answer_path(self, attempt_id: str) -> Path:
+        return self._staging / self._attempt(attempt_id)
+
+    @staticmethod
+    def _attempt(attempt_id: str) -> str:
+        names.required(names.is_id(attempt_id), attempt_id)
+        return attempt_id
 
     def staged(self, attempt_id: str) -> tuple[bytes, dict[str, Any]] | None:
         """A whole staged answer with its header, or None where there is none or it is cut."""
         try:
-            line, _, data = (self._staging / attempt_id).read_bytes().partition(b"\n")
+            line, _, data = self.answer_path(attempt_id).read_bytes().partition(b"\n")
             header = json.loads(line)
         except (OSError, ValueError):
             return None
@@ -144,7 +158,7 @@ class AssetStore:
 
     def drop_staged(self, attempt_id: str) -> None:
         with contextlib.suppress(OSError):
-            (self._staging / attempt_id).unlink(missing_ok=True)
+            self.answer_path(attempt_id).unlink(missing_ok=True)
 
     @property
     def manifests(self) -> Path:
@@ -155,14 +169,16 @@ class AssetStore:
         return self.manifest_path(final_key).is_file()
 
     def manifest_path(self, final_key: str) -> Path:
+        names.required(names.is_key(final_key), final_key)
         return self._keys / f"{final_key}.json"
 
+    def record_path(self, art_key: str) -> Path:
+        names.required(names.is_key(art_key), art_key)
+        return self._keys / "art" / f"{art_key}.json"
+
     def manifest(self, final_key: str) -> dict[str, Any] | None:
-        try:
-            content: dict[str, Any] = json.loads(self.manifest_path(final_key).read_bytes())
-        except (OSError, ValueError):
-            return None
-        return content
+        """What it holds; None where there is none, or none that can be read."""
+        return _read_json(self.manifest_path(final_key)) if names.is_key(final_key) else None
 
     def write_manifest(self, final_key: str, content: Mapping[str, Any]) -> Path:
         """Written once per final key: the same key always has the same content."""
@@ -176,3 +192,11 @@ class AssetStore:
             temporary.replace(path)
             fsync_directory(self._keys)
         return path
+
+
+def _read_json(path: Path) -> dict[str, Any] | None:
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) else None

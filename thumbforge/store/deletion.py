@@ -1,18 +1,25 @@
-"""Taking a run out of the ledger: refused while anything else stands on it; rows first, then files."""
+"""Taking things away: a run out of the ledger, refused while anything else stands on it, and files out of the store.
+
+What tells of a picture goes first (its manifest, the record of its art), then the rows, then the picture: a crash
+leaves something that is known to be nobody's, or a manifest to be written again, never a row without its file.
+"""
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from thumbforge import faults
 from thumbforge.errors import UsageError
+from thumbforge.store import names
 from thumbforge.store.assets import AssetStore
 from thumbforge.store.database import Database
 from thumbforge.store.leases import is_live
 from thumbforge.store.ledger import close_open_attempts
+from thumbforge.store.witness import named_by_all
 
 # Every column that keeps an asset alive.
 IN_USE = """
@@ -20,6 +27,41 @@ SELECT art_sha256 AS sha256 FROM attempt WHERE art_sha256 IS NOT NULL
 UNION SELECT art_sha256 FROM final UNION SELECT sha256 FROM final
 UNION SELECT reference_sha256 FROM run WHERE reference_sha256 IS NOT NULL
 """
+
+# An ingest goes on from its frozen list; a finished one tells with its hash that nothing has changed since. A staged
+# answer is needed until its iteration has art for the same request, or a verdict that no answer brought.
+_NEEDED = """
+SELECT sha256 || suffix AS name FROM asset
+UNION ALL SELECT json_extract(checkpoint_json, '$.snapshot') || '.json' FROM run WHERE kind = 'ingest'
+UNION ALL SELECT final_key || '.json' FROM final
+UNION ALL SELECT art_key || '.json' FROM attempt WHERE art_sha256 IS NOT NULL
+UNION ALL SELECT attempt.id FROM attempt JOIN iteration ON iteration.id = attempt.iteration_id
+WHERE (outcome IS NULL OR outcome IN ('lost', 'interrupted')) AND NOT EXISTS (
+  SELECT 1 FROM attempt AS better WHERE better.art_key = attempt.art_key AND better.art_sha256 IS NOT NULL)
+"""
+
+
+def needed_names(database: Database) -> set[str]:
+    """Names of the files in the store that a row needs."""
+    return {row["name"] for row in database.rows(_NEEDED)}
+
+
+def unlink_ours(home: Path, path: Path) -> bool:
+    """Take away a file of the store, or a folder that a provider worked in; True where it was there.
+
+    Only what is ours by its name and place, and itself no link nor under one: whatever else is asked for stays.
+    """
+    parts = path.relative_to(home).parts
+    folders = [home.joinpath(*parts[:n]) for n in range(1, len(parts))]
+    kind = names.kind_of(parts)
+    if kind is None or path.is_symlink() or not path.exists() or any(folder.is_symlink() for folder in folders):
+        return False
+    with faults.step("asset.unlink"):
+        if kind == "scratch":
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +83,55 @@ def delete_run(database: Database, store: AssetStore, run_id: str, now: float, *
             names = ", ".join(dependent[:8] for dependent in dependents)
             raise UsageError(f"run {run_id[:8]} is needed by {names}", hint="delete these first")
         close_open_attempts(connection, run_id, "lost", "the process died", now)
+        if with_assets:
+            unlink_witnesses(store, _witnesses(connection, run_id, store))
         before = {r["sha256"] for r in connection.execute(IN_USE)}
         iterations = _delete_rows(connection, run_id)
         freed = before - {r["sha256"] for r in connection.execute(IN_USE)} if with_assets else set()
         files = _forget_assets(connection, freed)
-    for sha256, suffix in files:
-        unlink_unless_recorded(database, store.path(sha256, suffix))
-    return Deleted(run_id, iterations, tuple(f"{sha256}{suffix}" for sha256, suffix in files))
+    told = named_by_all(store.home) if files else set()
+    gone = [
+        name
+        for sha256, suffix in files
+        if sha256 not in told and (name := unlink_freed(database, store, sha256, suffix))
+    ]
+    return Deleted(run_id, iterations, tuple(gone))
 
 
-def unlink_unless_recorded(database: Database, path: Path) -> None:
-    """Its row is gone; under the write lock, because another run may have made the same picture meanwhile."""
+def _witnesses(connection: sqlite3.Connection, run_id: str, store: AssetStore) -> Iterator[Path]:
+    """What tells of a run's pictures without the ledger: its finals' manifests, and the records of art that no other
+    run has taken up."""
+    finals = "SELECT final.final_key AS key FROM final JOIN iteration ON iteration.id = iteration_id WHERE run_id = ?"
+    arts = (
+        "SELECT DISTINCT art_key AS key FROM attempt JOIN iteration ON iteration.id = iteration_id"
+        " WHERE run_id = ?1 AND art_sha256 IS NOT NULL AND art_key NOT IN (SELECT art_key FROM attempt"
+        " JOIN iteration ON iteration.id = iteration_id WHERE run_id <> ?1 AND art_sha256 IS NOT NULL)"
+    )
+    yield from _paths(store.manifest_path, connection.execute(finals, (run_id,)))
+    yield from _paths(store.record_path, connection.execute(arts, (run_id,)))
+
+
+def _paths(path: Callable[[str], Path], rows: Iterable[sqlite3.Row]) -> Iterator[Path]:
+    return (path(row["key"]) for row in rows if names.is_key(row["key"]))
+
+
+def unlink_witnesses(store: AssetStore, paths: Iterable[Path]) -> None:
+    """Manifests and records of pictures that are to go. Inside the transaction that takes their rows away."""
+    for path in paths:
+        with faults.step("witness.unlink"):
+            unlink_ours(store.home, path)
+
+
+def unlink_freed(database: Database, store: AssetStore, sha256: str, suffix: str) -> str | None:
+    """The file of an asset whose row is gone; its name, None where it stays. Under the write lock, because another run
+    may have made the same picture meanwhile."""
+    if not names.is_asset(sha256, suffix):
+        return None
+    path = store.path(sha256, suffix)
     with database.write("repair.row") as connection:
-        if not connection.execute("SELECT 1 FROM asset WHERE sha256 = ?", (path.stem,)).fetchone():
-            with faults.step("asset.unlink"):
-                path.unlink(missing_ok=True)
+        if connection.execute("SELECT 1 FROM asset WHERE sha256 = ?", (sha256,)).fetchone():
+            return None
+        return path.name if unlink_ours(store.home, path) else None
 
 
 def _dependents(connection: sqlite3.Connection, run_id: str) -> Iterator[str]:

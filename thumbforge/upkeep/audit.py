@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from thumbforge import ids
-from thumbforge.planning.project import Project
+from thumbforge.planning.project import Project, relative
+from thumbforge.store import names
 from thumbforge.store.database import Database
 from thumbforge.store.leases import is_live
-from thumbforge.upkeep.files import StoreFile, store_files
+from thumbforge.upkeep.files import Foreign, StoreFile, store_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,15 @@ def audit(
     for found in (*_unsound_rows(database, now), *_changed_exports(project, database, check_stop)):
         findings.append(found)
     notes.extend(_resumable_runs(database, run_id, now))
-    for file in store_files(project.store.home, database):
-        if file.owner is None:
+    for file in store_files(project.home, database):
+        if isinstance(file, Foreign):
+            where = relative(file.path, project.home)
+            notes.append(Finding("foreign", where, "is no file of thumbforge's, and is left alone"))
+        elif file.owner is None:
             young = now - file.modified < grace_s
             (notes if young else findings).append(_stray(file, grace_s, young))
+        elif file.owner != "ledger":
+            notes.append(Finding(f"{file.kind}-unrecorded", file.path.name, f"kept: a {file.owner} tells of it"))
     tables = ("run", "iteration", "attempt", "final", "export")
     counts = {name: database.rows(f"SELECT count(*) AS n FROM {name}")[0]["n"] for name in tables}
     return Audit(tuple(findings), tuple(notes), {"asset": hashes, **counts})
@@ -64,6 +70,9 @@ def _check_assets(project: Project, database: Database, findings: list[Finding],
     rows = database.rows("SELECT sha256, suffix FROM asset")
     for row in rows:
         check_stop()
+        if not names.is_asset(row["sha256"], row["suffix"]):
+            findings.append(Finding("asset-name", repr(row["sha256"][:80]), "is not the name of a stored file"))
+            continue
         path = project.store.path(row["sha256"], row["suffix"])
         sha256 = _hash(path)
         if sha256 is None:
@@ -99,7 +108,10 @@ def _changed_exports(project: Project, database: Database, check_stop: Callable[
     """A file that is gone comes back with the next batch; one that differs was edited, or another program wrote it."""
     for row in database.rows("SELECT path, sha256 FROM export"):
         check_stop()
-        sha256 = _hash(project.out / row["path"])
+        if not names.is_export(row["path"]):
+            yield Finding("export-name", repr(row["path"][:80]), "is no file in out/")
+            continue
+        sha256 = _hash(names.export_path(project.out, row["path"]))
         if sha256 not in {None, row["sha256"]}:
             yield Finding("export-differs", f"out/{row['path']}", "is not the picture that was put there")
 

@@ -1,60 +1,89 @@
-"""The files under `.thumbforge/`, and which row each of them belongs to."""
+"""The files under `.thumbforge/`: which are ours by name and place, and what needs each of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
+from thumbforge.store import names
 from thumbforge.store.database import Database
+from thumbforge.store.deletion import needed_names
+from thumbforge.store.witness import named_in
 
-Kind = Literal["asset", "staged", "temporary", "manifest"]
+FOLDERS = ("assets", "keys", "staging")
 
 
 @dataclass(frozen=True, slots=True)
 class StoreFile:
-    """`owner` names the row that needs the file, None where nothing does. `modified` is in Unix seconds."""
+    """`owner` is what needs the file, None where nothing does: `ledger`, or the `manifest` or `record` that tells of
+    it though the ledger does not. `modified` is in Unix seconds. A `scratch` is a folder with all that is in it."""
 
     path: Path
-    kind: Kind
+    kind: names.Kind
     owner: str | None
     modified: float
 
 
-def store_files(home: Path, database: Database) -> Iterator[StoreFile]:
-    """Assets, staged answers, temporary files and manifests; not the ledger and the logs."""
-    owners = {f"{r['snapshot']}.json": "ingest" for r in database.rows(_SNAPSHOTS)}
-    owners |= {f"{r['sha256']}{r['suffix']}": r["sha256"] for r in database.rows("SELECT sha256, suffix FROM asset")}
-    finals = {r["final_key"] for r in database.rows("SELECT final_key FROM final")}
-    wanting = {r["id"] for r in database.rows(_WANTING)}
-    for path in _files(home / "assets"):
-        yield _file(path, "asset" if len(path.stem) == 64 else "temporary", owners.get(path.name))
-    for path in _files(home / "staging"):
-        is_answer = len(path.name) == 36 and path.name in wanting
-        yield _file(path, "staged" if len(path.name) == 36 else "temporary", path.name if is_answer else None)
-    for path in _files(home / "keys"):
-        yield _file(path, "manifest", path.stem if path.stem in finals else None)
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """Something in our folders that is not ours by its name; a link is never ours."""
+
+    path: Path
 
 
-# An ingest goes on from its frozen list; a finished one tells with its hash that nothing has changed since.
-_SNAPSHOTS = "SELECT json_extract(checkpoint_json, '$.snapshot') AS snapshot FROM run WHERE kind = 'ingest'"
-
-# A staged answer is needed until its iteration has art for the same request, or a verdict that no answer brought.
-_WANTING = """
-SELECT attempt.id FROM attempt JOIN iteration ON iteration.id = attempt.iteration_id
-WHERE (outcome IS NULL OR outcome IN ('lost', 'interrupted')) AND NOT EXISTS (
-  SELECT 1 FROM attempt AS better WHERE better.art_key = attempt.art_key AND better.art_sha256 IS NOT NULL)
-"""
+def walk(home: Path) -> Iterator[StoreFile | Foreign]:
+    """Everything in the three folders, without owners; the ledger and the logs are not in them. No link is followed,
+    and a folder that is not ours is told as one thing."""
+    for name in FOLDERS:
+        yield from _walk(home, (name,))
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    yield from (path for path in sorted(folder.rglob("*")) if path.is_file())
+def _walk(home: Path, parts: tuple[str, ...]) -> Iterator[StoreFile | Foreign]:
+    path = home.joinpath(*parts)
+    if path.is_symlink():
+        yield Foreign(path)
+    elif names.holds_ours(parts) and path.is_dir():
+        for entry in sorted(path.iterdir()):
+            yield from _walk(home, (*parts, entry.name))
+    elif (kind := names.kind_of(parts)) and (path.is_dir() if kind == "scratch" else path.is_file()):
+        yield StoreFile(path, kind, None, _modified(path))
+    elif path.exists():
+        yield Foreign(path)
 
 
-def _file(path: Path, kind: Kind, owner: str | None) -> StoreFile:
+def store_files(home: Path, database: Database) -> Iterator[StoreFile | Foreign]:
+    """The same with owners. A picture that a manifest or a record names is needed, whatever the ledger knows of it, and
+    so are these themselves while a picture that they name is there: they are what an older ledger is rebuilt from."""
+    found = list(walk(home))
+    assets = {file.path.stem for file in found if isinstance(file, StoreFile) and file.kind == "asset"}
+    told = {
+        file.path: named_in(file.path)
+        for file in found
+        if isinstance(file, StoreFile) and file.kind in {"manifest", "record"}
+    }
+    named = set[str]().union(*told.values())
+    known = needed_names(database)
+    for file in found:
+        yield file if isinstance(file, Foreign) else _owned(file, known, named, told.get(file.path, set()) & assets)
+
+
+def _owned(file: StoreFile, known: Set[str], named: Set[str], pictures: Set[str]) -> StoreFile:
+    if file.path.name in known:
+        owner = "ledger"
+    elif file.kind in {"manifest", "record"} and pictures:
+        owner = file.kind
+    elif file.kind == "asset" and file.path.stem in named:
+        owner = "manifest"
+    else:
+        return file
+    return StoreFile(file.path, file.kind, owner, file.modified)
+
+
+def _modified(path: Path) -> float:
+    """Of a folder, that of the newest thing in it."""
     try:
-        modified = path.stat().st_mtime
+        within = path.rglob("*") if path.is_dir() else ()
+        return max(float(found.lstat().st_mtime) for found in (path, *within))
     except OSError:  # gone meanwhile: as young as can be, so that nobody deletes what comes after it
-        modified = float("inf")
-    return StoreFile(path, kind, owner, modified)
+        return float("inf")

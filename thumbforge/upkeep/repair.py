@@ -1,4 +1,4 @@
-"""Repair and prune: what nothing needs any more goes, after a look at each; rows first, then files.
+"""Repair and prune: what is ours and nothing needs any more goes, after a look at each; rows first, then pictures.
 
 Both say what they would do unless told to do it. Redoing either is harmless: what is to go is found anew each time.
 """
@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from thumbforge import faults
 from thumbforge.errors import AssetDamaged
 from thumbforge.planning.project import Project
+from thumbforge.store import names
 from thumbforge.store.database import Database
-from thumbforge.store.deletion import IN_USE, unlink_unless_recorded
-from thumbforge.upkeep.files import StoreFile, store_files
+from thumbforge.store.deletion import IN_USE, unlink_freed, unlink_ours, unlink_witnesses
+from thumbforge.store.witness import named_by_all
+from thumbforge.upkeep.files import Foreign, StoreFile, store_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,48 +30,45 @@ class Removal:
 
 def repair(
     project: Project, database: Database, now: float, grace_s: float, *, damaged: bool, apply: bool
-) -> Iterator[Removal]:
-    """Files without a row, older than the grace; with `damaged` also stored pictures that are not what their name
-    says, so that the next batch makes them anew."""
-    for file in store_files(project.store.home, database):
-        if file.owner is not None or now - file.modified < grace_s:
-            continue
-        removal = Removal(file.kind, file.path.name, _size(file.path))
-        if not apply or _unlink_unneeded(database, file):
-            yield removal
+) -> Iterator[Removal | Foreign]:
+    """Files of ours that nothing needs, older than the grace; with `damaged` also stored pictures that are not what
+    their name says, so that the next batch makes them anew. What is not ours is told and left."""
+    for file in store_files(project.home, database):
+        if isinstance(file, Foreign):
+            yield file
+        elif file.owner is None and now - file.modified >= grace_s:
+            removal = Removal(file.kind, file.path.name, _size(file.path))
+            if not apply or _unlink_unneeded(project, database, file):
+                yield removal
     if not damaged:
         return
     for row in database.rows("SELECT sha256, suffix FROM asset"):
-        path = project.store.path(row["sha256"], row["suffix"])
-        if path.exists() and _is_damaged(project, row):
+        if names.is_asset(row["sha256"], row["suffix"]) and _is_damaged(project, row):
+            path = project.store.path(row["sha256"], row["suffix"])
             removal = Removal("damaged", path.name, _size(path))
-            if apply:
-                _unlink(path)
-            yield removal
+            if not apply or unlink_ours(project.home, path):
+                yield removal
 
 
 def _is_damaged(project: Project, row: sqlite3.Row) -> bool:
+    """There, but not what its name says. A link or a folder in its place is not ours to remove."""
+    if not project.store.has(row["sha256"], row["suffix"]):
+        return False
     try:
         project.store.verify(row["sha256"], row["suffix"])
     except AssetDamaged:
-        return True
+        return not project.store.path(row["sha256"], row["suffix"]).is_symlink()
     return False
 
 
-def _unlink_unneeded(database: Database, file: StoreFile) -> bool:
+def _unlink_unneeded(project: Project, database: Database, file: StoreFile) -> bool:
     """Look again under the write lock: another process may have given the file a row meanwhile, or be about to."""
     with database.write("repair.row") as connection:
         if connection.execute("SELECT 1 FROM asset WHERE sha256 = ?", (file.path.stem,)).fetchone():
             return False
         if file.path.exists() and file.path.stat().st_mtime > file.modified:
             return False
-        _unlink(file.path)
-        return True
-
-
-def _unlink(path: Path) -> None:
-    with faults.step("asset.unlink"):
-        path.unlink(missing_ok=True)
+        return unlink_ours(project.home, file.path)
 
 
 def prune(project: Project, database: Database, keep: int, *, apply: bool) -> Iterator[Removal]:
@@ -86,19 +84,23 @@ def prune(project: Project, database: Database, keep: int, *, apply: bool) -> It
         dropped = connection.execute(
             f"DELETE FROM final WHERE final_key IN (SELECT final_key FROM ({_OLD_FINALS})) RETURNING final_key", (keep,)
         ).fetchall()
-        connection.execute(
-            f"UPDATE attempt SET outcome = 'pruned', art_sha256 = NULL WHERE id IN (SELECT id FROM ({_OLD_TAKES}))",
+        pruned = connection.execute(
+            f"UPDATE attempt SET outcome = 'pruned', art_sha256 = NULL WHERE id IN (SELECT id FROM ({_OLD_TAKES}))"
+            " RETURNING art_key",
             (keep,),
-        )
+        ).fetchall()
+        kept = {row[0] for row in connection.execute("SELECT art_key FROM attempt WHERE art_sha256 IS NOT NULL")}
+        store = project.store
+        unlink_witnesses(store, [store.manifest_path(r[0]) for r in dropped if names.is_key(r[0])])
+        arts = {r[0] for r in pruned} - kept
+        unlink_witnesses(store, [store.record_path(key) for key in arts if names.is_key(key)])
         unused = connection.execute(
             f"DELETE FROM asset WHERE sha256 NOT IN ({IN_USE}) AND suffix <> '.json' RETURNING sha256, suffix, bytes"
         ).fetchall()
-    for row in dropped:
-        _unlink(project.store.manifest_path(row["final_key"]))
+    told = named_by_all(project.home) if unused else set()
     for row in unused:
-        path = project.store.path(row["sha256"], row["suffix"])
-        unlink_unless_recorded(database, path)
-        yield Removal("asset", path.name, row["bytes"])
+        if row["sha256"] not in told and (name := unlink_freed(database, store, row["sha256"], row["suffix"])):
+            yield Removal("asset", name, row["bytes"])
 
 
 _OLD_FINALS = """
