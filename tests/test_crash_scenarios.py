@@ -14,9 +14,8 @@ from tests.crashes import Dump, Site, judge, judge_calls, judge_words
 from tests.project import wait_until
 
 SCENARIO_STEPS = (
-    "run.claim", "sweep", "attempt.fail", "release", "beat", "run.cancel", "run.delete", "asset.unlink", "witness.unlink",
-    "repair.row",
-    "job.result", "hero.pick", "sheet.file", "take.use", "take.lock",
+    "run.claim", "sweep", "attempt.fail", "release", "beat", "run.cancel", "run.delete", "asset.unlink",
+    "witness.unlink", "repair.row", "job.result", "hero.pick", "sheet.file", "take.use", "take.lock",
 )  # fmt: skip
 SIDES = ("before", "after")
 # A cancelled run is followed by another one; what the items come to is the same.
