@@ -136,7 +136,7 @@ def test_cmd_stdout_prefix(tmp_path: Path) -> None:
     """Log lines before a picture make it none."""
     error = failed(gen("ok", f"--picture={IMAGES / 'stdout_prefix.png'}"), tmp_path)
     assert type(error) is OutputUnusable
-    assert "something else before it" in error.message
+    assert "something else before a" in error.message
 
 
 def test_cmd_big_stderr(tmp_path: Path) -> None:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import re
+import struct
+import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +27,17 @@ from thumbforge.errors import (
     ProviderSetup,
     ProviderTimeout,
     ProviderTransient,
+    ThumbforgeError,
 )
+from thumbforge.pixels import picture as pixels
+from thumbforge.pixels.kinds import described, media_type
+from thumbforge.pixels.limits import MAX_PIXELS
 from thumbforge.providers import download
 from thumbforge.providers.base import Reference
 from thumbforge.providers.download import fetch
+from thumbforge.providers.local import LocalProvider
 from thumbforge.providers.params import Choice, Flag, Names, Table, Text, Whole
-from thumbforge.providers.pictures import decoded_base64, described, kind_of, picture, prepared
+from thumbforge.providers.pictures import decoded_base64, picture, prepared
 from thumbforge.providers.prompts import clean, seed_of, whole_prompt
 from thumbforge.testing import a_call, a_request
 from thumbforge.web.answers import at, count_at, parsed, quoted, text_at
@@ -162,16 +171,16 @@ def test_a_quote_is_one_clean_line(text: str) -> None:
 )  # fmt: skip
 def test_the_kind_of_bytes_is_told_by_content(file: str, kind: str) -> None:
     """Never by a name."""
-    assert kind_of((IMAGES / file).read_bytes()) == kind
+    assert media_type((IMAGES / file).read_bytes()) == kind
 
 
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b"", "nothing"), (b" \n<!doctype html><title>Sign in", "an HTML page"), (b"<Error><Code>x", "XML"),
+        (b"", "empty (0 bytes)"), (b" \n<!doctype html><title>Sign in", "an HTML page"), (b"<Error><Code>x", "XML"),
         (b'{"error": 1}', "JSON"), (b"<svg/>", "an SVG drawing"), (b"data: {}\n\n", "an event stream"),
-        (b"loading...\n\x89PNG\r\n\x1a\n", "a picture with something else before it"), (b"Sorry!", "text"),
-        (b"\x00\x01\x02", "unknown data"),
+        (b"loading...\n\x89PNG\r\n\x1a\n", "11 bytes of something else before a PNG picture"), (b"Sorry!", "text"),
+        (b"\x00\x01\x02", "unknown binary data"),
     ],
 )  # fmt: skip
 def test_what_is_no_picture_is_named(data: bytes, says: str) -> None:
@@ -277,6 +286,33 @@ def test_a_reference_that_is_no_picture_is_told(file: str) -> None:
     """Before anything is sent."""
     with pytest.raises(ProviderBadRequest, match=file.partition(".")[0]):
         prepared(reference(IMAGES / file), 2048)
+
+
+def png_header(width: int, height: int) -> bytes:
+    """A PNG that says its size and has no pixel."""
+    size = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
+    chunk = struct.pack(">I", len(size)) + b"IHDR" + size + struct.pack(">I", zlib.crc32(b"IHDR" + size))
+    return b"\x89PNG\r\n\x1a\n" + chunk + struct.pack(">I", 0) + b"IDAT" + struct.pack(">I", zlib.crc32(b"IDAT"))
+
+
+@pytest.mark.parametrize("over", [0, 1])
+def test_one_limit_holds_wherever_a_picture_is_opened(tmp_path: Path, over: int) -> None:
+    """A hero, a reference, art and a logo: one row more than the limit is refused as too large, at the limit it is
+    not."""
+    path = tmp_path / "large.png"
+    path.write_bytes(png_header(10_000, MAX_PIXELS // 10_000 + over))
+    doors: list[Callable[[], object]] = [
+        lambda: pixels.inspect(path.read_bytes()),
+        lambda: pixels.inspect_own(path.read_bytes()),
+        lambda: pixels.open_rgb(path),
+        lambda: pixels.open_rgba(path),
+        lambda: prepared(reference(path), 2048),
+        lambda: LocalProvider({}).generate(a_request(reference(path)), a_call(tmp_path)),
+    ]
+    for door in doors:
+        with pytest.raises(ThumbforgeError) as caught:  # at the limit: it has no pixels, so it is damaged
+            door()
+        assert bool(re.search("too large|more than", caught.value.message)) is bool(over)
 
 
 # Prompts and parameters

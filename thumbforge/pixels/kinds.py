@@ -1,4 +1,4 @@
-"""What bytes that are no picture are instead, and what to do about it."""
+"""What bytes are, by their content: the kind of a picture, or what they are instead and what to do about it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,29 @@ _MAGIC = (
     (b"\x1f\x8b", "gzip data"),
     (b"\x1aE\xdf\xa3", "a Matroska or WebM video"),
 )
+_PICTURES = (
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+
+
+def media_type(data: bytes) -> str:
+    """The media type of picture bytes, "" where they are of no kind that we can use. Nothing is decoded."""
+    for head, media_type in _PICTURES:
+        if data.startswith(head):
+            return media_type
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    if data[4:8] == b"ftyp" and data[8:12] in (b"avif", b"avis"):
+        return "image/avif"
+    return "image/bmp" if data[:2] == b"BM" and data[6:10] == b"\0\0\0\0" else ""
+
+
+def described(data: bytes) -> str:
+    """What bytes that are no picture look like, to be put after "answered with"."""
+    return kind(data)[0]
 
 
 def kind(data: bytes) -> tuple[str, str]:
@@ -45,13 +68,15 @@ def _brand(brand: bytes) -> tuple[str, str]:
 def _text_kind(data: bytes) -> tuple[str, str]:
     head = data[:2048].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if b"<svg" in head:
-        return "an SVG drawing; vector files are not supported", _SAVE_AS
-    if head.startswith((b"<!doctype html", b"<html")) or b"<body" in head:
+        return "an SVG drawing", f"vector files are not supported; {_SAVE_AS}"
+    if head.startswith((b"<!doctype html", b"<html")) or b"<body" in head or b"<title" in head:
         return "an HTML page", "the address or service answered with a page instead of a picture"
     if head.startswith(b"<"):
         return "XML", "the address or service answered with XML instead of a picture"
     if head[:1] in (b"{", b"["):
         return "JSON", "the service answered with a message instead of a picture"
+    if head.startswith((b"data:", b"event:")):
+        return "an event stream", "the service answered with a message instead of a picture"
     for magic, name in ((b"\x89PNG\r\n\x1a\n", "PNG"), (b"\xff\xd8\xff", "JPEG")):
         if (at := data[:65536].find(magic)) > 0:
             return f"{at} bytes of something else before a {name} picture", "write the picture alone, without log lines"

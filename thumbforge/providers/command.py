@@ -19,12 +19,12 @@ from thumbforge.errors import (
     ProviderTimeout,
     ProviderTransient,
 )
+from thumbforge.pixels.kinds import described, media_type
 from thumbforge.pixels.limits import MAX_BYTES
 from thumbforge.providers import process
 from thumbforge.providers.base import Answer, Call, Capabilities, Request
 from thumbforge.providers.health import Auth, Health
 from thumbforge.providers.params import Choice, Names, Param, checked, needs_profile
-from thumbforge.providers.pictures import described, kind_of
 from thumbforge.providers.prompts import clean, seed_of
 from thumbforge.redact import is_secret_name
 
@@ -97,7 +97,9 @@ class CommandProvider:
         self._require_done(ended, call.timeout_s)
         data = self._picture(output, ended)
         ignored = request.reference is not None and "reference" not in self.capabilities.reads
-        return Answer(data, kind_of(data), reference_ignored=ignored, notes={"program": Path(self.own["argv"][0]).name})
+        return Answer(
+            data, media_type(data), reference_ignored=ignored, notes={"program": Path(self.own["argv"][0]).name}
+        )
 
     def auth_state(self) -> Auth:
         return "ok" if all(os.environ.get(name) for name in self.own["env_pass"]) else "missing"
@@ -138,7 +140,7 @@ class CommandProvider:
             data = request.reference.path.read_bytes()
         except OSError as error:
             raise ProviderBadRequest(f"{self.key}: the reference cannot be read: {error.strerror}") from error
-        copy = work / f"reference{_SUFFIXES.get(kind_of(data), request.reference.path.suffix)}"
+        copy = work / f"reference{_SUFFIXES.get(media_type(data), request.reference.path.suffix)}"
         copy.write_bytes(data)
         return str(copy)
 
@@ -188,7 +190,7 @@ class CommandProvider:
             raise OutputUnusable(f"{self.key}: the output cannot be read: {error.strerror}") from error
         if not data:
             raise OutputMissing(f"{self.key}: exit 0 without a picture{says}", hint=hint)
-        if not kind_of(data):
+        if not media_type(data):
             raise OutputUnusable(f"{self.key}: the output is {described(data)}, no picture{says}", hint=hint)
         return data
 

@@ -17,12 +17,13 @@ from typing import Any
 
 from thumbforge.cancel import Cancel
 from thumbforge.errors import ProviderError, ProviderTimeout
+from thumbforge.pixels.kinds import media_type
 from thumbforge.providers import process
 from thumbforge.providers.antigravity.outcome import outcome, quota
 from thumbforge.providers.base import Answer, Call, Capabilities, Request
 from thumbforge.providers.health import TIMEOUT_S, Auth, Health
 from thumbforge.providers.params import Choice, Flag, Param, Text, checked
-from thumbforge.providers.pictures import kind_of, prepared
+from thumbforge.providers.pictures import prepared
 from thumbforge.providers.prompts import whole_prompt
 from thumbforge.web.answers import at, count_at, list_at, parsed, quoted, text_at
 
@@ -86,7 +87,7 @@ class AntigravityProvider:
             notes["pictures"] = taken.pictures
         sent = reference is not None and SENDS_REFERENCE[0] <= version < SENDS_REFERENCE[1]
         return Answer(
-            taken.data, kind_of(taken.data), tokens=count_at(envelope, "usage", "total_tokens"),
+            taken.data, media_type(taken.data), tokens=count_at(envelope, "usage", "total_tokens"),
             reference_ignored=request.reference is not None and not sent, notes=notes,
         )  # fmt: skip
 

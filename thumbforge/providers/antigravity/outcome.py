@@ -24,8 +24,8 @@ from thumbforge.errors import (
     ProviderTimeout,
     ProviderTransient,
 )
+from thumbforge.pixels.kinds import described, media_type
 from thumbforge.pixels.limits import MAX_BYTES
-from thumbforge.providers.pictures import described, kind_of
 from thumbforge.providers.process import Finished
 from thumbforge.web.answers import at, parsed, quoted, text_at
 from thumbforge.web.statuses import limited
@@ -164,7 +164,7 @@ def _taken(envelope: Any, brain: Path, began: float) -> Taken | None:
     if not found:
         return None
     data = _read(found[-1])
-    if not kind_of(data):
+    if not media_type(data):
         error = OutputUnusable(f"{PROVIDER}: the picture is {described(data)}")
         error.retryable = error.once_more = True
         raise error

@@ -15,13 +15,14 @@ from typing import Any
 
 from thumbforge.cancel import Cancel
 from thumbforge.errors import Interrupted, OutputUnusable, ProviderError, ProviderTimeout, ProviderTransient
+from thumbforge.pixels.kinds import described
 from thumbforge.providers.base import Answer, Call, Capabilities, Request
 from thumbforge.providers.comfyui import errors as comfyui_errors
 from thumbforge.providers.comfyui.workflow import Workflow, problems
 from thumbforge.providers.download import fetch
 from thumbforge.providers.health import TIMEOUT_S, Auth, Health
 from thumbforge.providers.params import Param, Table, Text, Whole, checked, needs_profile
-from thumbforge.providers.pictures import described, picture, prepared
+from thumbforge.providers.pictures import picture, prepared
 from thumbforge.providers.prompts import clean, seed_of
 from thumbforge.providers.service import Service, address
 from thumbforge.web.answers import at, list_at, parsed, quoted, text_at

@@ -10,8 +10,8 @@ from thumbforge.errors import (
     ProviderSetup,
     ProviderTransient,
 )
+from thumbforge.pixels.kinds import described
 from thumbforge.providers.comfyui.workflow import Workflow
-from thumbforge.providers.pictures import described
 from thumbforge.web.answers import at, list_at, parsed, quoted, text_at
 from thumbforge.web.http import Reply, host_of
 from thumbforge.web.statuses import by_status, redirected

@@ -18,7 +18,7 @@ from thumbforge.errors import (
     ProviderRefused,
     ProviderSetup,
 )
-from thumbforge.providers.pictures import described
+from thumbforge.pixels.kinds import described
 from thumbforge.web.answers import at, list_at, parsed, quoted, text_at
 from thumbforge.web.http import Reply, host_of
 from thumbforge.web.statuses import by_status, limited, redirected

@@ -11,12 +11,13 @@ from typing import Any
 
 from thumbforge.cancel import Cancel
 from thumbforge.errors import OutputMissing, OutputUnusable
+from thumbforge.pixels.kinds import described
 from thumbforge.providers.base import Answer, Call, Capabilities, Request
 from thumbforge.providers.download import fetch
 from thumbforge.providers.health import TIMEOUT_S, Auth, Health
 from thumbforge.providers.openai.errors import SIZES, failure, said
 from thumbforge.providers.params import Choice, Names, Param, Table, Text, Whole, checked
-from thumbforge.providers.pictures import decoded_base64, described, picture, prepared
+from thumbforge.providers.pictures import decoded_base64, picture, prepared
 from thumbforge.providers.prompts import whole_prompt
 from thumbforge.providers.service import Service, address
 from thumbforge.web.answers import at, count_at, list_at, parsed, quoted, text_at
