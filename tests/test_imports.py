@@ -15,7 +15,7 @@ import thumbforge
 
 PACKAGE = Path(thumbforge.__file__).parent
 ORDER = (
-    ("ids", "errors", "faults", "models", "redact", "log", "settings", "durable", "cancel", "cores", "text"),
+    ("ids", "errors", "faults", "models", "redact", "log", "settings", "durable", "cancel", "cores", "install", "text"),
     ("pixels",),
     ("web",),
     ("specs", "sources", "providers", "imaging", "store"),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from doit.cmd_base import Command
 from doit.cmdparse import CmdOption
 
-from thumbforge import log
+from thumbforge import install, log
 from thumbforge.errors import Exit, Interrupted, SpecError, ThumbforgeError, UsageError, describe
 from thumbforge.redact import redact
 from thumbforge.tasks import variables
@@ -72,6 +72,8 @@ class ThumbCommand(Command):  # type: ignore[misc]
         as_json = "--json" in in_args
         try:
             arguments = self._parse(variables.typed(self.name, in_args))
+            if said := install.namesake():
+                sys.stderr.write(f"warning: {said}\n")
             if arguments.options["help"]:
                 sys.stdout.write(self.help() + "\n")
                 return int(Exit.DONE)

@@ -41,6 +41,13 @@ SETTINGS = """\
 # height = 1080
 # format = "jpeg"
 """
+REQUIREMENTS = """\
+# What this project is made with: pip install -r requirements.txt, on every machine that makes its pictures.
+"""
+OF_THIS_MACHINE = """\
+# The next line names a folder or file of this machine. For CI and for others put the address of the repository that it
+# came from (git+https://…@<commit>) or of a wheel in its place.
+"""
 FILES = {
     "dodo.py": DODO,
     ".gitignore": GITIGNORE,
@@ -55,7 +62,9 @@ class Init(ThumbCommand):
     name = "init"
     doc_purpose = "make a working project in a directory; nothing that is there is changed"
     doc_usage = "DIR"
-    doc_description = "Writes dodo.py, .gitignore, thumbforge.toml and specs/ with a small example series."
+    doc_description = (
+        "Writes dodo.py, .gitignore, thumbforge.toml, requirements.txt and specs/ with a small example series."
+    )
 
     def run(self, arguments: Arguments) -> int:
         if len(arguments.words) != 1:
@@ -79,11 +88,18 @@ def _lay(root: Path) -> list[tuple[str, bool]]:
     for folder in FOLDERS:
         (root / folder).mkdir(parents=True, exist_ok=True)
     told = []
-    for name, text in FILES.items():
+    for name, text in {**FILES, "requirements.txt": _requirements()}.items():
         told.append((name, _write_new(root / name, text.encode())))
     hero = root / "specs/heroes/example.jpg"
     told.append(("specs/heroes/example.jpg", not hero.exists() and _write_new(hero, _example_hero())))
     return told
+
+
+def _requirements() -> str:
+    from thumbforge import install
+
+    line = install.requirement()
+    return f"{REQUIREMENTS}{OF_THIS_MACHINE if install.is_here_only(line) else ''}{line}\n"
 
 
 def _write_new(path: Path, data: bytes) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from thumbforge import models
 from thumbforge.errors import PictureError
-from thumbforge.imaging import brand
+from thumbforge.imaging import brand, libraries
 from thumbforge.imaging.brand import Identity
 from thumbforge.imaging.rules import Check, Report
 from thumbforge.imaging.type import clean, fonts
@@ -142,6 +142,7 @@ def _extras(layout: models.Layout, drawing: Drawing, texts: dict[str, str]) -> d
         "capitals": language,
         "logo": logo,
         "picture": own,
+        "libraries": libraries.others(),
     }
     return {name: value for name, value in extras.items() if value is not None}
 

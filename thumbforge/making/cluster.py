@@ -294,6 +294,6 @@ def _check_workers(client: Client, address: str) -> None:
     for worker, release in found.items():
         if release != remote.RELEASE:
             raise UsageError(
-                f"the worker {worker} has thumbforge {release[0]}, this is {remote.RELEASE[0]}",
-                hint="install the same version on every worker and restart it",
+                f"the worker {worker} {remote.differences(release, remote.RELEASE)}",
+                hint="install the same versions on every worker and restart it",
             )

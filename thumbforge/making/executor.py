@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from thumbforge import log
+from thumbforge import install, log
 from thumbforge.cores import usable_cores
 from thumbforge.errors import UsageError
 from thumbforge.making.threads import Executor, InThreads
@@ -83,6 +83,6 @@ def _cluster(scheduler: str) -> Executor:
     try:
         from thumbforge.making.cluster import OnCluster
     except ImportError as error:
-        hint = "pip install 'thumbforge[dask]', here and on every worker"
+        hint = f"{install.command('dask')}, here and on every worker"
         raise UsageError("executor=dask needs Dask's package distributed", hint=hint) from error
     return OnCluster(scheduler)

@@ -22,6 +22,7 @@ from thumbforge import __version__, models
 from thumbforge.cancel import Cancel
 from thumbforge.cores import usable_cores
 from thumbforge.errors import Interrupted, ProviderError, ProviderSetup, ProviderTransient, ThumbforgeError
+from thumbforge.imaging import libraries
 from thumbforge.imaging.finalise import FINALISER_VERSION, Drawing, finalise
 from thumbforge.imaging.rules import Report
 from thumbforge.providers.base import Answer, Call, Request
@@ -35,9 +36,19 @@ _DISK = "look at the disk of the workers' local directory"
 MAX_SAID = 1_000_000
 """Bytes of each file that a provider's program left behind."""
 
-Release = tuple[str, int]
-RELEASE: Release = (__version__, FINALISER_VERSION)
-"""What a worker must have in common with the batch: another finaliser draws other pixels under the same key."""
+Release = tuple[str, ...]
+RELEASE: Release = (
+    f"thumbforge {__version__}",
+    f"finaliser {FINALISER_VERSION}",
+    *(f"{name} {version}" for name, version in libraries.versions().items()),
+)
+"""What a worker must have in common with the batch: anything else draws other pixels under the same key."""
+
+
+def differences(worker: Release, batch: Release) -> str:
+    """What the two have not in common, as a sentence."""
+    theirs = ", ".join(line for line in worker if line not in batch)
+    return f"has {theirs}, this batch {', '.join(line for line in batch if line not in worker)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +235,6 @@ def _sendable(error: ThumbforgeError) -> ThumbforgeError:
 
 def _other_release(theirs: Release) -> ProviderError:
     return ProviderSetup(
-        f"a worker has thumbforge {RELEASE[0]} (finaliser {RELEASE[1]}), the batch {theirs[0]} (finaliser {theirs[1]})",
-        hint="install the same version on every worker and restart it",
+        f"a worker {differences(RELEASE, theirs)}",
+        hint="install the same versions on every worker and restart it",
     )

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
 
+from thumbforge import install
 from thumbforge.errors import NotFound, UsageError
 from thumbforge.models import Playlist
 from thumbforge.planning.project import Project
@@ -89,7 +90,7 @@ def target_of(request: FetchRequest, cwd: Path, environ: Mapping[str, str] = os.
         return Target("api", link, None)
     if asked == "ytdlp" or ytdlp.is_installed():
         return Target("ytdlp", link, None)
-    hint = f"set {KEY}, or {ytdlp.INSTALL_HINT}, or give a file that yt-dlp -J or a spreadsheet (CSV) saved"
+    hint = f"set {KEY}, or {install.command('ytdlp')}, or give a file that yt-dlp -J or a spreadsheet (CSV) saved"
     raise UsageError("there is no source to fetch from: neither a key nor yt-dlp", hint=hint)
 
 

@@ -1,4 +1,4 @@
-"""Playlists through yt-dlp, which needs no key. It is an extra: `pip install 'thumbforge[ytdlp]'`.
+"""Playlists through yt-dlp, which needs no key. It comes with the extra `ytdlp`.
 
 Used as a library, flat: one request for each 100 videos, none for a single video of a list. The user's yt-dlp
 configuration is not read. Importing it takes about a second, so that happens in the function that needs it.
@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from thumbforge import install
 from thumbforge.errors import (
     NotFound,
     SourceAuth,
@@ -27,7 +28,6 @@ from thumbforge.sources.files import from_ytdlp
 from thumbforge.sources.links import ChannelLink, PlaylistLink, VideoLink
 from thumbforge.text import one_line
 
-INSTALL_HINT = "pip install 'thumbforge[ytdlp]'"
 _UPDATE_HINT = "pip install -U yt-dlp: YouTube breaks old versions every few weeks"
 _API_HINT = f"wait a while, or set {KEY} and use --source api"
 
@@ -73,7 +73,7 @@ def fetch(link: PlaylistLink | VideoLink | ChannelLink, retry_base_s: float) -> 
     try:
         import yt_dlp
     except ImportError:
-        raise UsageError("yt-dlp is not installed", hint=INSTALL_HINT) from None
+        raise UsageError("yt-dlp is not installed", hint=install.command("ytdlp")) from None
     tool = _Tool(yt_dlp)
     try:
         document = web.with_retries(lambda: tool.read(_address(link)), retry_base_s)
