@@ -1,38 +1,17 @@
-"""A project that fetches, its command line in this process: what a test says to it costs no start of Python."""
+"""A project that fetches."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
-import os
-import sys
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 from tests.data_api_server import KEY
 from tests.project import Project, Told
 
 
 class Site(Project):
-    """As a Project, but `run` calls the console script's `main`; `start` and `doit` are processes as ever."""
-
-    def run(self, *words: str, tool: str = "thumbforge", cwd: Path | None = None) -> Told:
-        if tool != "thumbforge":
-            return super().run(*words, tool=tool, cwd=cwd)
-        from thumbforge.commands.main import main
-
-        out, err = io.StringIO(), io.StringIO()
-        with (
-            patch.dict(os.environ, self.environment(), clear=True),
-            patch.object(sys, "argv", ["thumbforge", *words]),
-            contextlib.chdir(cwd or self.root),
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(err),
-        ):
-            code = main(list(words))
-        return Told(code, out.getvalue(), err.getvalue())
+    """As a Project, with what fetches ask of it."""
 
     def with_environment(self, **extra: str) -> Site:
         return Site(self.root, {**self.extra, **extra})

@@ -19,6 +19,8 @@ from typing import Any
 import yaml
 from PIL import Image, ImageDraw
 
+from tests.command_line import Told, run_here, runs_here
+
 DODO = """\
 from thumbforge.tasks.dodo import DOIT_CONFIG, task_sheet, task_thumb
 
@@ -29,24 +31,6 @@ PROMPT = "A calm picture about {{ topic }}."
 MARKED = PROMPT + "{% if part_number in (3, 7) %} {{ vars.fail }}{% endif %}"
 ALL_MARKED = PROMPT + " {{ vars.fail }}"
 _TOOLS = {"doit": "doit", "thumbforge": "thumbforge.commands.main"}
-
-
-@dataclass(frozen=True)
-class Told:
-    """What a finished command told: its exit code and its two streams."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def document(self) -> Any:
-        return json.loads(self.out)
-
-    @property
-    def problem(self) -> Any:
-        """The one JSON object that a failed `--json` command leaves on stderr."""
-        return json.loads(self.err)
 
 
 @dataclass(frozen=True)
@@ -113,6 +97,14 @@ class Project:
         )  # fmt: skip
 
     def run(self, *words: str, tool: str = "thumbforge", cwd: Path | None = None) -> Told:
+        """In this process where that shows the same; see `process`."""
+        environ = self.environment()
+        if not runs_here(environ):
+            return self.process(*words, tool=tool, cwd=cwd)
+        return run_here(tool, words, cwd or self.root, environ)
+
+    def process(self, *words: str, tool: str = "thumbforge", cwd: Path | None = None) -> Told:
+        """In a process of its own: for what only the start or the exit of an interpreter shows."""
         return finish(self.start(*words, tool=tool, cwd=cwd))
 
     def doit(self, *words: str, cwd: Path | None = None) -> Told:
@@ -201,6 +193,27 @@ def wait_until(condition: Callable[[], bool], timeout_s: float = 30) -> None:
 def kill(process: subprocess.Popen[str]) -> None:
     process.send_signal(signal.SIGKILL)
     process.communicate()
+
+
+def put_to_sleep(project: Project, process: subprocess.Popen[str]) -> None:
+    """SIGSTOP between two writes: one that sleeps in a transaction holds everybody up until it wakes."""
+
+    def asleep() -> bool:
+        process.send_signal(signal.SIGSTOP)
+        wait_until(lambda: Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+        try:
+            with closing(sqlite3.connect(project.home / "ledger.sqlite3", timeout=0)) as connection:
+                connection.execute("BEGIN IMMEDIATE")
+            return True
+        except sqlite3.OperationalError:
+            process.send_signal(signal.SIGCONT)
+            return False
+
+    wait_until(asleep)
+
+
+def wake(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGCONT)
 
 
 def item(n: int, **fields: Any) -> dict[str, Any]:

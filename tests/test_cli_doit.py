@@ -145,7 +145,7 @@ def test_other_tasks_of_a_dodo_file_work_beside_ours(project: Project) -> None:
     """A project may have tasks of its own; doit tells them as it always does."""
     more = "\n\ndef task_hello():\n    return {'actions': ['echo hello there'], 'verbosity': 2}\n"
     project.write("dodo.py", (project.root / "dodo.py").read_text() + more)
-    told = project.doit("hello")
+    told = project.process("hello", tool="doit")
     assert (told.code, "hello there" in told.out, project.calls) == (0, True, 0)
 
 

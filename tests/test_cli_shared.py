@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.project import Project, finish, item, kill, make_project, wait_until
+from tests.project import Project, finish, item, kill, make_project, put_to_sleep, wait_until, wake
 
 
 @pytest.fixture
@@ -21,6 +21,11 @@ def narrow(tmp_path: Path) -> Project:
 
 def check_no_overlap(project: Project) -> None:
     assert [event["event"] for event in project.events()] == ["start", "end"] * project.calls
+
+
+def batches(project: Project) -> int:
+    """Runs that were opened: each of them has its plan."""
+    return len(project.query("SELECT id FROM run WHERE kind = 'batch'"))
 
 
 def test_two_batches_at_once_share_the_work(narrow: Project) -> None:
@@ -47,9 +52,11 @@ def test_wait_no_does_not_wait(narrow: Project) -> None:
     narrow.profile("narrow", params={"delay_ms": 1500}, max_concurrency=4)
     first = narrow.start("batch", "series=show", "only=1-4")
     wait_until(lambda: narrow.calls == 4)
+    put_to_sleep(narrow, first)
     told = narrow.batch("only=1-4", "wait=no", "--json")
     assert (told.code, told.document["run"], told.document["summary"]["pending"]) == (6, None, 4)
     assert {entry["error"] for entry in told.document["items"]} == {"running in another run"}
+    wake(first)
     assert finish(first).code == 0
     assert narrow.calls == 4
 
@@ -59,8 +66,11 @@ def test_a_batch_waits_for_what_another_makes(narrow: Project) -> None:
     narrow.profile("narrow", params={"delay_ms": 1000}, max_concurrency=4)
     first = narrow.start("batch", "series=show", "only=1-4")
     wait_until(lambda: narrow.calls == 4)
-    assert narrow.batch("only=1-4").code == 0
-    assert finish(first).code == 0
+    put_to_sleep(narrow, first)
+    second = narrow.start("batch", "series=show", "only=1-4")
+    wait_until(lambda: batches(narrow) == 2)
+    wake(first)
+    assert [finish(process).code for process in (first, second)] == [0, 0]
     assert narrow.calls == 4
 
 
@@ -69,8 +79,9 @@ def test_the_work_of_a_killed_batch_is_taken_over(narrow: Project) -> None:
     narrow.profile("narrow", params={"delay_ms": 800}, max_concurrency=1)
     first = narrow.start("batch", "series=show", "only=1-2")
     wait_until(lambda: narrow.calls == 1)
+    put_to_sleep(narrow, first)
     second = narrow.start("batch", "series=show", "only=1-2")
-    wait_until(lambda: len(narrow.query("SELECT id FROM run WHERE kind = 'batch'")) == 2)
+    wait_until(lambda: batches(narrow) == 2)
     kill(first)
     assert finish(second).code == 0
     assert narrow.calls <= 3

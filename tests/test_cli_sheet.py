@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.project import Project, finish, item, make_project, wait_until
+from tests.project import Project, finish, item, make_project, put_to_sleep, wait_until, wake
 from thumbforge.imaging import sheet
 from thumbforge.making.sheet import digests, keep_sheet
 from thumbforge.planning.decide import plan_series
@@ -114,8 +114,9 @@ def test_the_sheet_shows_what_another_batch_made_meanwhile(tmp_path: Path) -> No
     shared.series(provider="slow")
     first = shared.start("batch", "series=show", "only=1-2", "-n", "1")
     wait_until(lambda: shared.calls == 1)
+    put_to_sleep(shared, first)
     assert shared.batch("only=3").code == 0
-    assert first.poll() is None
+    wake(first)
     assert finish(first).code == 0
     assert set(re.findall(r'src="([^"]*)"', page(shared))) == set(shared.out())
     assert "pending" not in page(shared)

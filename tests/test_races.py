@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sqlite3
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.crashes import findings
-from tests.project import Project, finish, kill, make_hero, make_project, wait_until
+from tests.project import Project, finish, kill, make_hero, make_project, put_to_sleep, wait_until, wake
 from thumbforge import ids
 from thumbforge.errors import LedgerError
 from thumbforge.making.record import record_file_hero
@@ -104,7 +102,7 @@ def test_a_sleeper_is_told_and_writes_nothing(shared: Project, lapsed: bool) -> 
     old = run_of(short)
     before = dump(short)
     assert run_row(short, old)[0] == "paused"
-    sleeper.send_signal(signal.SIGCONT)
+    wake(sleeper)
     told = finish(sleeper)
     assert (told.code, "taken over by another process" in told.out) == (1, True), (told.out, told.err)
     assert "Traceback" not in told.err
@@ -112,23 +110,6 @@ def test_a_sleeper_is_told_and_writes_nothing(shared: Project, lapsed: bool) -> 
     assert len(short.out()) == COUNT
     assert calls_by_key(short).most_common(1)[0][1] <= 2
     assert findings(short.root) == []
-
-
-def put_to_sleep(project: Project, process: subprocess.Popen[str]) -> None:
-    """SIGSTOP between two writes: one that sleeps in a transaction holds everybody up until it wakes."""
-
-    def asleep() -> bool:
-        process.send_signal(signal.SIGSTOP)
-        wait_until(lambda: Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
-        try:
-            with closing(sqlite3.connect(project.home / "ledger.sqlite3", timeout=0)) as connection:
-                connection.execute("BEGIN IMMEDIATE")
-            return True
-        except sqlite3.OperationalError:
-            process.send_signal(signal.SIGCONT)
-            return False
-
-    wait_until(asleep)
 
 
 def wait_for_the_end_of_the_lease(project: Project) -> None:
@@ -147,7 +128,7 @@ def test_a_short_sleep_costs_nothing(shared: Project) -> None:
     wait_until(lambda: short.calls == 2)
     put_to_sleep(short, sleeper)
     wait_for_the_end_of_the_lease(short)
-    sleeper.send_signal(signal.SIGCONT)
+    wake(sleeper)
     assert finish(sleeper).code == 0
     assert short.calls == COUNT
 
@@ -214,7 +195,7 @@ def test_wait_no_names_what_another_makes(shared: Project) -> None:
     pending = {entry["part"]: entry["error"] for entry in told.document["items"] if entry["status"] == "pending"}
     assert pending == {1: "running in another run", 2: "running in another run"}
     assert run_row(shared, told.document["run"])[:2] == ("paused", 6)
-    first.send_signal(signal.SIGCONT)
+    wake(first)
     assert finish(first).code == 0
     assert shared.run("runs", "resume", told.document["run"]).code == 0
     assert shared.calls == COUNT

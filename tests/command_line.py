@@ -1,0 +1,182 @@
+"""A whole command in this process, so that a test does not pay for an interpreter: everything that a process has of
+its own is set before, and is again as it was after.
+
+A fault point, a kill, an exit of the interpreter and whatever is read when a module is imported need a process.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import gc
+import importlib
+import io
+import json
+import os
+import signal
+import sys
+import threading
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import doit.cmd_run
+import doit.doit_cmd
+import doit.loader
+from doit.globals import Globals
+from PIL import Image
+
+from thumbforge import log
+from thumbforge.commands import main as script
+from thumbforge.imaging import brand
+from thumbforge.imaging.type import fonts
+from thumbforge.planning import pictures as own_pictures
+from thumbforge.providers import pictures as references
+from thumbforge.providers.looks import hero as heroes
+from thumbforge.tasks import session
+
+_READ_AT_IMPORT = ("THUMBFORGE_FAULT", "PYTHON")
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)
+_BY_PATH = (brand._laid_over, own_pictures._opened, references._prepared, heroes._hero)
+"""What is kept by a file's path: another command would find what the file held before."""
+_FONTS = (fonts.usable, fonts.digests, fonts.face, fonts._blob)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a finished command told: its exit code and its two streams."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def problem(self) -> Any:
+        """The one JSON object that a failed `--json` command leaves on stderr."""
+        return json.loads(self.err)
+
+
+def _doit() -> int:
+    return int(doit.doit_cmd.DoitMain().run(sys.argv[1:]) or 0)
+
+
+MAINS: Mapping[str, Callable[[], int]] = {"doit": _doit, "thumbforge": script.main}
+
+
+def runs_here(environ: Mapping[str, str]) -> bool:
+    """Whether a command with these variables can be had without a process."""
+    return threading.current_thread() is threading.main_thread() and not any(
+        name.startswith(_READ_AT_IMPORT) and os.environ.get(name) != value for name, value in environ.items()
+    )
+
+
+def run_here(tool: str, words: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> Told:
+    """The command line `tool words`, as a process would answer it that is started in `cwd` with `environ`."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n") for _ in range(2))
+    with ExitStack() as stack:
+        for own in (_streams(out, err), _place(cwd, environ), _modules(), _handlers(), _state()):
+            stack.enter_context(own)
+        stack.enter_context(mock.patch.object(sys, "argv", [tool, *words]))
+        code = contextvars.Context().run(_ended, MAINS[tool])
+    return Told(code, *(_text(stream) for stream in (out, err)))
+
+
+def _ended(main: Callable[[], int]) -> int:
+    """The exit code that the interpreter would give."""
+    try:
+        return main()
+    except SystemExit as ended:
+        if ended.code is None or isinstance(ended.code, int):
+            return ended.code or 0
+        sys.stderr.write(f"{ended.code}\n")
+    except Exception:
+        traceback.print_exc()
+    return 1
+
+
+def _text(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    assert isinstance(stream.buffer, io.BytesIO)
+    return stream.buffer.getvalue().decode()
+
+
+@contextmanager
+def _streams(out: io.TextIOWrapper, err: io.TextIOWrapper) -> Iterator[None]:
+    """Files, not terminals. doit takes one of them when it is imported."""
+    nothing = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    with (
+        mock.patch.multiple(sys, stdin=nothing, stdout=out, stderr=err),
+        mock.patch.dict(doit.cmd_run.opt_outfile, default=out),
+    ):
+        yield
+
+
+@contextmanager
+def _place(cwd: Path, environ: Mapping[str, str]) -> Iterator[None]:
+    before, mask = Path.cwd(), os.umask(0o022)
+    os.umask(mask)
+    try:
+        os.chdir(cwd)
+        with mock.patch.dict(os.environ, environ, clear=True):
+            yield
+    finally:
+        os.chdir(before)
+        os.umask(mask)
+
+
+@contextmanager
+def _modules() -> Iterator[None]:
+    """A project's modules go with it, `dodo` above all, and nothing is compiled into its folder."""
+    ours, known = [Path(entry).absolute() for entry in sys.path], set(sys.modules)
+    importlib.invalidate_caches()
+    with mock.patch.multiple(sys, path=sys.path.copy(), dont_write_bytecode=True):
+        try:
+            yield
+        finally:
+            for name in sys.modules.keys() - known:
+                file = getattr(sys.modules[name], "__file__", None)
+                if file and not any(Path(file).is_relative_to(folder) for folder in ours):
+                    del sys.modules[name]
+
+
+@contextmanager
+def _handlers() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    threshold = gc.get_threshold()
+    try:
+        yield
+    finally:
+        gc.set_threshold(*threshold)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _state() -> Iterator[None]:
+    """What doit and thumbforge keep for the length of a process; a warning is an error."""
+    for kept in _BY_PATH:
+        kept.cache_clear()
+    if fonts._OWN:
+        fonts._OWN.clear()
+        for kept in _FONTS:
+            kept.cache_clear()
+    with (
+        mock.patch.object(log, "_sinks", log._Sinks()),
+        mock.patch.object(session, "_current", None),
+        mock.patch.object(Globals, "dep_manager", None),
+        mock.patch.object(doit.doit_cmd, "_CMDLINE_VARS", None),
+        mock.patch.object(doit.loader, "initial_workdir", None),
+        mock.patch.object(doit.doit_cmd.DoitMain, "BIN_NAME", "doit"),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", category=Image.DecompressionBombWarning)  # as thumbforge.pixels does
+        yield
