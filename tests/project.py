@@ -30,6 +30,8 @@ SETTINGS = "[output]\nwidth = 1280\nheight = 720\n"
 PROMPT = "A calm picture about {{ topic }}."
 MARKED = PROMPT + "{% if part_number in (3, 7) %} {{ vars.fail }}{% endif %}"
 ALL_MARKED = PROMPT + " {{ vars.fail }}"
+TIMEOUT_S = 180
+"""For what has to happen, on a busy machine too: only a test that fails takes so long."""
 _TOOLS = {"doit": "doit", "thumbforge": "thumbforge.commands.main"}
 
 
@@ -172,7 +174,7 @@ class Project:
         return Project(self.root, {**self.extra, **extra})
 
 
-def finish(process: subprocess.Popen[str], timeout_s: float = 60) -> Told:
+def finish(process: subprocess.Popen[str], timeout_s: float = TIMEOUT_S) -> Told:
     try:
         out, err = process.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired:
@@ -182,7 +184,7 @@ def finish(process: subprocess.Popen[str], timeout_s: float = 60) -> Told:
     return Told(process.returncode, out, err)
 
 
-def wait_until(condition: Callable[[], bool], timeout_s: float = 30) -> None:
+def wait_until(condition: Callable[[], bool], timeout_s: float = TIMEOUT_S) -> None:
     """Poll until something has happened; a test that waits in vain fails here."""
     end = time.monotonic() + timeout_s
     while not condition():
@@ -199,20 +201,25 @@ def put_to_sleep(project: Project, process: subprocess.Popen[str]) -> None:
     """SIGSTOP between two writes: one that sleeps in a transaction holds everybody up until it wakes."""
 
     def asleep() -> bool:
-        process.send_signal(signal.SIGSTOP)
-        wait_until(lambda: Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+        stop(process)
         try:
             with closing(sqlite3.connect(project.home / "ledger.sqlite3", timeout=0)) as connection:
                 connection.execute("BEGIN IMMEDIATE")
             return True
         except sqlite3.OperationalError:
-            process.send_signal(signal.SIGCONT)
+            wake(process)
             return False
 
     wait_until(asleep)
 
 
-def wake(process: subprocess.Popen[str]) -> None:
+def stop(process: subprocess.Popen[Any]) -> None:
+    """SIGSTOP, and wait until it is felt: from here on nothing happens in the process."""
+    process.send_signal(signal.SIGSTOP)
+    wait_until(lambda: Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+
+
+def wake(process: subprocess.Popen[Any]) -> None:
     process.send_signal(signal.SIGCONT)
 
 

@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +18,7 @@ import pytest
 from distributed import Client
 from PIL import Image
 
-from tests.project import Project, finish, item, kill, make_project, wait_until
+from tests.project import TIMEOUT_S, Project, finish, item, kill, make_project, stop, wait_until, wake
 from tests.test_imaging_brand import LAYOUT, PNG, colour_font, logo
 from thumbforge import models
 from thumbforge.cancel import Cancel
@@ -119,13 +118,14 @@ def cluster(workers: Cluster) -> Cluster:
     while sum(worker.poll() is None for worker in found.workers) < 2:
         found.add_worker()
     with Client(found.address, set_as_default=False) as client:
-        client.wait_for_workers(2, timeout=30)
+        client.wait_for_workers(2, timeout=TIMEOUT_S)
     found.log.unlink(missing_ok=True)
     return found
 
 
 @pytest.fixture
-def made_by_dask(cluster: Cluster) -> Iterator[OnCluster]:
+def made_by_dask(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[OnCluster]:
+    monkeypatch.setattr(on_cluster, "CONNECT_S", TIMEOUT_S)
     executor = OnCluster(cluster.address)
     yield executor
     executor.close()
@@ -264,15 +264,14 @@ def test_a_killed_worker_costs_the_calls_it_was_making(cluster: Cluster, tmp_pat
     project = slow(tmp_path / "project", 16, 600, price={"amount": "0.04", "as_of": "2026-11"})
     process = project.start("batch", "series=show", "-n", "8", f"scheduler={cluster.address}")
     victim = cluster.workers[-1]
-    wait_until(lambda: len(project.out()) >= 4 and has_just_begun(cluster, victim.pid))
+    wait_until(lambda: len(project.out()) >= 4 and is_stopped_in_a_call(cluster, victim))
     victim.kill()
     victim.wait()
     told = finish(process)
     assert told.code == 0, told.err
     assert len(project.out()) == 16
-    lost = in_flight(cluster, victim.pid)
     started = len(cluster.events("start"))
-    assert (16 < started <= 16 + lost, lost <= THREADS) == (True, True)
+    assert 16 < started <= 16 + THREADS  # an answer that was on its way is lost too
     [ledger] = project.query("SELECT sum(calls) AS calls, sum(perhaps_billed) AS billed FROM attempt")
     assert (ledger["calls"], ledger["billed"]) == (started, started - 16)
     assert "the worker that made the call died" in told.err
@@ -285,15 +284,19 @@ def in_flight(cluster: Cluster, pid: int) -> int:
     return counts["start"] - counts["end"]
 
 
-def has_just_begun(cluster: Cluster, pid: int) -> bool:
-    """Whether this worker is sure to be in a call still when the next line of the test kills it."""
-    return any(e["pid"] == pid and time.time() - e["at"] < 0.2 for e in cluster.events("start"))
+def is_stopped_in_a_call(cluster: Cluster, worker: subprocess.Popen[bytes]) -> bool:
+    """Stop the worker; where it is not in a call, let it go on."""
+    stop(worker)
+    if in_flight(cluster, worker.pid):
+        return True
+    wake(worker)
+    return False
 
 
 def test_a_stopped_batch_ends_its_calls_on_the_workers(cluster: Cluster, tmp_path: Path) -> None:
-    """Ctrl-C, `runs cancel` and even kill -9: the workers end the calls of a minute within seconds, and make no other;
-    the run is paused or cancelled."""
-    projects = {name: slow(tmp_path / name, 8, 60_000) for name in ("interrupt", "cancel", "kill")}
+    """Ctrl-C, `runs cancel` and even kill -9: the workers end the calls of ten minutes within seconds, and make no
+    other; the run is paused or cancelled."""
+    projects = {name: slow(tmp_path / name, 8, 600_000) for name in ("interrupt", "cancel", "kill")}
     own = {name: p.with_environment(THUMBFORGE_LEASE__BEAT_S="0.2") for name, p in projects.items()}
     running = {n: p.start("batch", "series=show", "-n", "2", f"scheduler={cluster.address}") for n, p in own.items()}
     wait_until(lambda: len(cluster.events("start")) == 6)
@@ -302,7 +305,7 @@ def test_a_stopped_batch_ends_its_calls_on_the_workers(cluster: Cluster, tmp_pat
     [run] = projects["cancel"].query("SELECT id FROM run WHERE kind = 'batch'")
     assert projects["cancel"].run("runs", "cancel", run["id"]).code == 0
     told = {name: finish(running[name]) for name in ("interrupt", "cancel")}
-    wait_until(lambda: len(cluster.events("end")) == 6, timeout_s=15)
+    wait_until(lambda: len(cluster.events("end")) == 6)
     assert len(cluster.events("start")) == 6
     assert {name: t.code for name, t in told.items()} == {"interrupt": 130, "cancel": 130}
     assert not any("Traceback" in t.err + t.out for t in told.values())
@@ -401,15 +404,16 @@ def test_a_file_is_sent_once_to_each_worker(made_by_dask: OnCluster, tmp_path: P
         report = made_by_dask.finalise(tmp_path / "art.png", LAYOUT, drawing, PNG, tmp_path / f"{n}.png")
         assert report.ok
     assert len({(tmp_path / f"{n}.png").read_bytes() for n in range(4)}) == 1
-    has = {path.name for worker in living(cluster) for path in worker.rglob("thumbforge/*")}
-    assert hashlib.sha256(FONT.read_bytes()).hexdigest() in has
-    assert not [name for name in has if name == own.sha256 or name.startswith(("call-", "final-"))]
+    wait_until(lambda: not [name for name in has(cluster) if name.startswith(("call-", "final-"))])
+    assert hashlib.sha256(FONT.read_bytes()).hexdigest() in has(cluster)
+    assert own.sha256 not in has(cluster)
     assert len(made_by_dask._has) == len({worker for worker, _ in made_by_dask._has}) >= 1
 
 
-def living(cluster: Cluster) -> list[Path]:
-    """The folders of the workers that nobody killed."""
-    return [cluster.folder / f"worker-{n}" for n, worker in enumerate(cluster.workers) if worker.poll() is None]
+def has(cluster: Cluster) -> set[str]:
+    """What the workers that nobody killed keep. What a call that just ended had is deleted a moment later."""
+    living = [cluster.folder / f"worker-{n}" for n, worker in enumerate(cluster.workers) if worker.poll() is None]
+    return {path.name for folder in living for path in folder.glob("*/*/thumbforge/*")}
 
 
 @pytest.mark.soak

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +12,7 @@ import pytest
 import yaml
 
 from tests.pages import DOCS, FENCE, LINK, PAGES, README, ROOT, fenced_lines, sections, text
+from tests.project import Project
 from thumbforge.specs.catalog import Catalog
 
 SPEC = re.compile(r"# specs/(playlists|templates|providers|series)/([\w.-]+)\.yaml\b")
@@ -130,18 +128,8 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
                 (root / ".thumbforge" / left).parent.mkdir(exist_ok=True)
                 (root / ".thumbforge" / left).write_bytes(b"left behind")
         runs = {"batch": found.get("batch", {}).get("run"), "hero": found.get("hero show", {}).get("run")}
-        found[title] = thumbforge(root, *(word.format(**runs) for word in words), "--json")
+        found[title] = Project(root).shown(*(word.format(**runs) for word in words))
     return found
-
-
-def thumbforge(project: Path, *words: str) -> Any:
-    code = "import sys; from thumbforge.commands.main import main; sys.exit(main(sys.argv[1:]))"
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("THUMBFORGE_")}
-    done = subprocess.run(
-        [sys.executable, "-c", code, *words], cwd=project, env=clean, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 @pytest.mark.parametrize("title", SHOWN)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+
+from tests.project import Project
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / ".doit.db.example"
@@ -25,16 +24,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "specs", root / "specs")
     shutil.copy(ROOT / "dodo.py", root)
     shutil.copy(EXAMPLE, root)
-    done = doit(root, "batch", "playlist=pandas-30", "hero=specs/heroes/pandas.jpg")
-    assert done.returncode == 0, done.stderr
+    told = Project(root).doit("batch", "playlist=pandas-30", "hero=specs/heroes/pandas.jpg")
+    assert told.code == 0, told.err
     return root
-
-
-def doit(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("THUMBFORGE_")}
-    return subprocess.run(
-        [sys.executable, "-m", "doit", *words], cwd=root, env=environ, capture_output=True, text=True, check=False
-    )
 
 
 def attempts(root: Path) -> int:
@@ -65,8 +57,8 @@ def test_the_readmes_command_makes_thirty_pictures(made: Path) -> None:
 def test_doit_reads_it_with_its_json_backend_and_calls_nothing(made: Path) -> None:
     """All tasks are up to date by the example alone, and a run on it makes no attempt."""
     words = ("--backend", "json", "--db-file", ".doit.db.example")
-    listed = doit(made, "list", *words, "--all", "-s").stdout.splitlines()
+    listed = Project(made).doit("list", *words, "--all", "-s").out.splitlines()
     assert {line[0] for line in listed} == {"U"}
     before = attempts(made)
-    assert doit(made, "run", *words).returncode == 0
+    assert Project(made).doit("run", *words).code == 0
     assert attempts(made) == before
