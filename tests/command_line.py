@@ -20,6 +20,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import _lru_cache_wrapper
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -32,18 +33,11 @@ from PIL import Image
 
 from thumbforge import log
 from thumbforge.commands import main as script
-from thumbforge.imaging import brand
 from thumbforge.imaging.type import fonts
-from thumbforge.planning import pictures as own_pictures
-from thumbforge.providers import pictures as references
-from thumbforge.providers.looks import hero as heroes
 from thumbforge.tasks import session
 
 _READ_AT_IMPORT = ("THUMBFORGE_FAULT", "PYTHON")
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)
-_BY_PATH = (brand._laid_over, own_pictures._opened, references._prepared, heroes._hero)
-"""What is kept by a file's path: another command would find what the file held before."""
-_FONTS = (fonts.usable, fonts.digests, fonts.face, fonts._blob)
 
 
 @dataclass(frozen=True)
@@ -159,15 +153,22 @@ def _handlers() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def _forget() -> None:
+    """Clear what is cached, above all what a file held before. Fonts stay, unless a user's are among them: they are
+    dear to open, and the same for every command."""
+    has_own = bool(fonts._OWN)
+    fonts._OWN.clear()
+    for name in [name for name in sys.modules if name.startswith("thumbforge.")]:
+        if has_own or not name.startswith("thumbforge.imaging.type"):
+            for value in vars(sys.modules[name]).values():
+                if isinstance(value, _lru_cache_wrapper):
+                    value.cache_clear()
+
+
 @contextmanager
 def _state() -> Iterator[None]:
     """What doit and thumbforge keep for the length of a process; a warning is an error."""
-    for kept in _BY_PATH:
-        kept.cache_clear()
-    if fonts._OWN:
-        fonts._OWN.clear()
-        for kept in _FONTS:
-            kept.cache_clear()
+    _forget()
     with (
         mock.patch.object(log, "_sinks", log._Sinks()),
         mock.patch.object(session, "_current", None),
