@@ -29,6 +29,7 @@ STEPS = (
     "staged",  # what it answered
     "slot.free",
     "art.file",
+    "record.file",  # which art a request was answered with, for whoever finds no ledger
     "art.row",
     "adopt",
     "final.file",

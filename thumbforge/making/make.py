@@ -1,6 +1,6 @@
 """One thumbnail, from its plan row to the file in out/: THE straight line, each step durable before the next begins.
 
-    claim -> attempt row opened -> provider slot -> provider call -> answer staged -> art in the store
+    claim -> attempt row opened -> provider slot -> provider call -> answer staged -> art and its record in the store
     -> art row, attempt closed -> finalise -> final in the store -> final row + report -> completed -> exported
 
 A crash between any two leaves a state that the next run continues from; only a crash inside the provider call can cost
@@ -16,7 +16,14 @@ from typing import Any, Literal
 
 from thumbforge import faults, log
 from thumbforge.cancel import Cancel
-from thumbforge.errors import Interrupted, OutputUnusable, PictureError, ProviderError, ThumbforgeError
+from thumbforge.errors import (
+    AssetDamaged,
+    Interrupted,
+    OutputUnusable,
+    PictureError,
+    ProviderError,
+    ThumbforgeError,
+)
 from thumbforge.making.brake import Brake
 from thumbforge.making.export import Exporter
 from thumbforge.making.threads import Executor
@@ -27,7 +34,9 @@ from thumbforge.providers.base import Answer, Call, Provider, Reference, Request
 from thumbforge.providers.retry import TryFailed, generate_with_retries, tally_of
 from thumbforge.store.assets import AssetStore
 from thumbforge.store.database import Database
+from thumbforge.store.deletion import unlink_ours
 from thumbforge.store.leases import Slots
+from thumbforge.store.witness import record_of
 from thumbforge.store.work import Art, Busy, Spent, StoredPicture, Work
 
 Status = Literal["completed", "failed", "pending", "interrupted"]
@@ -69,7 +78,8 @@ class Workshop:
 
 def make(row: Row, iteration_id: str, shop: Workshop) -> Outcome | Busy:
     """Bring one item to completed, or to a failure that is recorded; Busy where a live run is at it."""
-    art = row.art or _staged_art(row, shop)
+    recorded = row.art if row.art and not row.art.attempt_id else None
+    art = (None if recorded else row.art) or _staged_art(row, shop)
     if art is None:
         claimed = shop.work.claim(iteration_id, row.art_key, row.take, _recorded(row, shop), lost_art=row.lost_art)
         if isinstance(claimed, Busy):
@@ -78,10 +88,13 @@ def make(row: Row, iteration_id: str, shop: Workshop) -> Outcome | Busy:
         if isinstance(claimed, str) and (art := _staged_art(row, shop)):  # of the dead process that was claimed from
             shop.work.release(iteration_id, claimed)
         elif isinstance(claimed, str):
-            painted = _paint(row, iteration_id, claimed, shop)
-            if isinstance(painted, Outcome):
-                return painted
-            art = painted
+            if recorded:
+                got = _take_up(row, recorded, iteration_id, claimed, shop)
+            else:
+                got = _paint(row, iteration_id, claimed, shop)
+            if isinstance(got, Outcome):
+                return got
+            art = got
     assert art is not None
     own = shop.work.adopt(iteration_id, art, row.art_key, row.take, _recorded(row, shop))
     return _finish(row, iteration_id, own, shop)
@@ -97,10 +110,27 @@ def _staged_art(row: Row, shop: Workshop) -> Art | None:
         if staged := shop.store.staged(attempt["id"]):
             log.info("a staged answer is taken up", attempt=attempt["id"])
             try:
-                return _keep(attempt["id"], *staged, shop)
+                return _keep(row, attempt["id"], *staged, shop)
             except OutputUnusable:
                 shop.store.drop_staged(attempt["id"])
     return None
+
+
+def _take_up(row: Row, recorded: Art, iteration_id: str, attempt_id: str, shop: Workshop) -> Art | Outcome:
+    """Art that its record alone tells of: judged like a provider's answer, and given its rows without a call. One that
+    does not pass fails the item, because no call was planned; its record goes, so that the next plan has one."""
+    found, wanted = recorded.picture, row.wanted.request_for(row.take)
+    try:
+        data = shop.store.verify(found.sha256, found.suffix).read_bytes()
+        info, warnings = shop.executor.inspect(data, wanted.width, wanted.height)
+    except (PictureError, AssetDamaged) as error:
+        unlink_ours(shop.store.home, shop.store.record_path(row.art_key))
+        text = f"{error.code}: the art that a record names is not usable: {error}; the next batch paints it anew"
+        shop.work.fail(iteration_id, attempt_id, "interrupted", text, Spent())
+        return Outcome("failed", error=text)
+    log.info("art is taken up by its record", art=found.sha256[:12])
+    picture = StoredPicture(found.sha256, found.suffix, info.media_type, len(data), info.width, info.height)
+    return shop.work.keep_art(attempt_id, picture, Spent(), {"warnings": list(warnings), "adopted_from": "record"})
 
 
 def _paint(row: Row, iteration_id: str, attempt_id: str, shop: Workshop) -> Art | Outcome:
@@ -125,7 +155,7 @@ def _paint(row: Row, iteration_id: str, attempt_id: str, shop: Workshop) -> Art 
             shop.slots.free(name, slot)
         spent = Spent(**header["spent"])
         shop.brake.after_call(spent.calls)
-        return _keep(attempt_id, data, header, shop)
+        return _keep(row, attempt_id, data, header, shop)
     except Interrupted as error:
         shop.work.fail(iteration_id, attempt_id, "interrupted", "interrupted", _spent_by(error))
         return Outcome("interrupted", error="interrupted")
@@ -182,16 +212,21 @@ def _header(answer: Answer, request: Request, spent: Spent) -> dict[str, Any]:
     }
 
 
-def _keep(attempt_id: str, data: bytes, header: Mapping[str, Any], shop: Workshop) -> Art:
-    """Judge a staged answer, put it into the store, and give it a row. OutputUnusable where it is no picture."""
+def _keep(row: Row, attempt_id: str, data: bytes, header: Mapping[str, Any], shop: Workshop) -> Art:
+    """Judge a staged answer, put it into the store, leave word of it there, and give it a row. OutputUnusable where it
+    is no picture."""
     try:
         info, warnings = shop.executor.inspect(data, header["width"], header["height"])
     except PictureError as error:
         raise OutputUnusable(str(error), hint=error.hint) from error
     sha256 = shop.store.put(data, info.suffix, "art.file")
     picture = StoredPicture(sha256, info.suffix, info.media_type, len(data), info.width, info.height)
+    spent = Spent(**header["spent"])
+    price = spent.cost and f"{spent.cost} {spent.currency}"
+    record = record_of(row.wanted.art_fields(row.take), sha256, info.suffix, shop.profile.provider, price)
+    shop.store.write_record(row.art_key, record)
     response = {"warnings": list(warnings), "reference_ignored": header["reference_ignored"], "notes": header["notes"]}
-    art = shop.work.keep_art(attempt_id, picture, Spent(**header["spent"]), response)
+    art = shop.work.keep_art(attempt_id, picture, spent, response)
     shop.store.drop_staged(attempt_id)
     return art
 

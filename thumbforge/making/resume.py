@@ -16,6 +16,7 @@ from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.plan import Limits, Row, plan
 from thumbforge.planning.prices import check_max_cost, spent_of
 from thumbforge.planning.project import Project
+from thumbforge.planning.recorded import with_recorded
 from thumbforge.planning.reference import NO_HERO, Hero
 from thumbforge.planning.series import Series, look
 from thumbforge.planning.snapshot import read_snapshot
@@ -143,7 +144,7 @@ def _decide(
     project: Project, database: Database, planned: PlannedSeries, wanted: tuple[Wanted, ...]
 ) -> tuple[Row, ...]:
     snapshot = read_snapshot(database, project.store, project.out, planned.series.name, wanted)
-    return plan(wanted, snapshot, planned.limits)
+    return plan(wanted, with_recorded(snapshot, project.store, wanted), planned.limits)
 
 
 def _series(

@@ -10,6 +10,7 @@ from typing import Literal
 from thumbforge.planning.plan import Limits, Row, check_max_images, plan
 from thumbforge.planning.prices import check_max_cost
 from thumbforge.planning.project import Project
+from thumbforge.planning.recorded import with_recorded
 from thumbforge.planning.series import Series
 from thumbforge.planning.snapshot import read_snapshot
 from thumbforge.planning.wanted import Wanted, wanted_items
@@ -65,7 +66,7 @@ def settled(project: Project, planned: PlannedSeries, rows: Mapping[str, Row], d
 
 def decide(project: Project, planned: PlannedSeries, database: Database | None) -> tuple[Row, ...]:
     snapshot = read_snapshot(database, project.store, project.out, planned.series.name, planned.wanted)
-    return plan(planned.wanted, snapshot, planned.limits)
+    return plan(planned.wanted, with_recorded(snapshot, project.store, planned.wanted), planned.limits)
 
 
 def check_limits(series: Series, rows: Sequence[Row]) -> None:

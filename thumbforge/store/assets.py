@@ -180,6 +180,26 @@ class AssetStore:
         """What it holds; None where there is none, or none that can be read."""
         return _read_json(self.manifest_path(final_key)) if names.is_key(final_key) else None
 
+    def record(self, art_key: str) -> dict[str, Any] | None:
+        """The record of an art; None where there is none, or none that can be read."""
+        return _read_json(self.record_path(art_key)) if names.is_key(art_key) else None
+
+    def write_record(self, art_key: str, content: Mapping[str, Any]) -> None:
+        """Create-only: one that names the same art stays. Another art for the same request has just been paid for,
+        because the one before it is gone or was not wanted any more: its record takes the place."""
+        path, before = self.record_path(art_key), self.record(art_key)
+        if before and before.get("sha256") == content["sha256"]:
+            return
+        with store_errors("the record of an art", "record.file"):
+            make_folder(path.parent)
+            temporary = self.scratch_file(".json")
+            try:
+                write_durably(temporary, _json(content))
+                _link(temporary, path, replace=before is not None or path.exists())
+            finally:
+                temporary.unlink(missing_ok=True)
+            fsync_directory(path.parent)
+
     def write_manifest(self, final_key: str, content: Mapping[str, Any]) -> Path:
         """Written once per final key: the same key always has the same content."""
         path = self.manifest_path(final_key)
@@ -188,10 +208,27 @@ class AssetStore:
         with store_errors("a manifest", "manifest"):
             make_folder(self._keys)
             temporary = self.scratch_file(".json")
-            write_durably(temporary, json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True).encode() + b"\n")
+            write_durably(temporary, _json(content))
             temporary.replace(path)
             fsync_directory(self._keys)
         return path
+
+
+def _json(content: Mapping[str, Any]) -> bytes:
+    return json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True).encode() + b"\n"
+
+
+def _link(temporary: Path, path: Path, *, replace: bool) -> None:
+    """Give a whole file its name. Without `replace` one that is there by now stays: another process was as fast."""
+    if replace:
+        temporary.replace(path)
+        return
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return
+    except OSError:  # a file system without hard links
+        temporary.replace(path)
 
 
 def _read_json(path: Path) -> dict[str, Any] | None:
