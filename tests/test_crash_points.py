@@ -14,8 +14,8 @@ from tests.crashes import RAISING, Dump, Site, judge, judge_calls, judge_words
 ITEMS = 2
 BATCH_STEPS = (
     "world.row", "hero.file", "hero.row", "snapshot.file", "ingest.chunk", "run.open", "claim", "slot.take",
-    "call.begin", "call", "staged", "slot.free", "art.file", "record.file", "art.row", "adopt", "final.file", "manifest",
-    "final.row", "export.file", "export.row", "run.close", "sheet.file",
+    "call.begin", "call", "staged", "slot.free", "art.file", "record.file", "art.row", "adopt", "final.file",
+    "manifest", "final.row", "export.file", "export.row", "run.close", "sheet.file",
 )  # fmt: skip
 # These come first in the ingest and then in the batch itself; both times count.
 TWICE = ("run.open", "run.close", "ingest.chunk")

@@ -136,8 +136,9 @@ class Runs(ThumbCommand):
             gone = f"{counted(deleted.iterations, 'iteration')}, {counted(len(deleted.files), 'file')}"
             write(f"Run {run['id'][:8]} is deleted: {gone}.")
             if deleted.iterations:
-                gone = arguments.options["assets"]
-                does = "makes them anew" if gone else "takes them up from the store, without a call"
+                does = (
+                    "makes them anew" if arguments.options["assets"] else "takes them up from the store, without a call"
+                )
                 write(f"What it made is forgotten: a later batch that wants these pictures {does}.")
         return Exit.DONE
 
