@@ -102,11 +102,14 @@ def _await_go() -> None:
 
 def _ours(path: Path, items: int) -> None:
     from thumbforge import ids
+    from thumbforge.store.attempts import Spent
     from thumbforge.store.database import Database
     from thumbforge.store.leases import new_owner
-    from thumbforge.store.ledger import Ledger, NewRun
+    from thumbforge.store.ledger import Ledger
+    from thumbforge.store.pictures import StoredPicture
     from thumbforge.store.plans import PlannedItem
-    from thumbforge.store.work import Spent, StoredPicture, Work
+    from thumbforge.store.runs import NewRun
+    from thumbforge.store.work import Work
 
     own = secrets.token_hex(4)
     run_id = ids.new_run_id()
@@ -118,9 +121,7 @@ def _ours(path: Path, items: int) -> None:
     ]
     request = {"prompt": ROW, "width": 1280, "height": 720, "take": 1}
     with contextlib.closing(Database.open(path)) as database:
-        fence = Ledger(database, new_owner(), 30.0).open_run(
-            NewRun(run_id, "batch", None, None, None, None, None, None, {}), planned
-        )
+        fence = Ledger(database, new_owner(), 30.0).open_run(NewRun(run_id, "batch"), planned)
         work = Work(database, fence)
         _await_go()
         for item in planned:

@@ -160,15 +160,15 @@ MUTATIONS = (
     ),
     Mutation(
         f"{ONCE}: world rows and assets",
-        "store/ledger.py",
+        "store/database.py",
         "insert(connection, table, row, once=key)",
         "insert(connection, table, row)",
         LEDGER,
     ),
     Mutation(
-        f"{ONCE}: what is recorded must agree", "store/ledger.py", "and stored[name] != value:", "and False:", LEDGER
+        f"{ONCE}: what is recorded must agree", "store/database.py", "and stored[name] != value:", "and False:", LEDGER
     ),
-    Mutation(f"{ONCE}: a final", "store/work.py", ', once="final_key")', ")", LEDGER),
+    Mutation(f"{ONCE}: a final", "store/finals.py", ', once="final_key")', ")", LEDGER),
     Mutation(f"{ONCE}: a video", "playlists/ingest.py", ', once="youtube_id")', ")", INGEST),
     Mutation(f"{ONCE}: an entry of a playlist", "playlists/ingest.py", ', once="id")', ")", INGEST),
     Mutation(f"{ONCE}: a hero's asset", "making/record.py", ', once="sha256")', ")", f"{RACES} -k hero"),

@@ -14,7 +14,7 @@ from thumbforge.durable import fsync_directory, write_durably
 from thumbforge.making.export import Exporter
 from thumbforge.store.assets import AssetStore
 from thumbforge.store.database import Database
-from thumbforge.store.work import StoredPicture
+from thumbforge.store.pictures import StoredPicture
 
 DATA = b"a picture that was paid for"
 SHA = ids.sha256_hex(DATA)

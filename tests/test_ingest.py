@@ -21,6 +21,7 @@ from thumbforge.store.assets import AssetStore
 from thumbforge.store.database import Database
 from thumbforge.store.leases import new_owner
 from thumbforge.store.ledger import Ledger
+from thumbforge.store.world import remember_playlist
 
 NAME = "PLingest"
 
@@ -38,7 +39,7 @@ class Clock:
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
     with closing(Database.open(tmp_path / "ledger.sqlite3")) as database:
         opened = Ledger(database, new_owner(), 30, Clock())
-        opened.remember("playlist", "youtube_id", {"youtube_id": NAME, "title": ""})
+        remember_playlist(database, NAME, "", opened.now())
         yield opened
 
 

@@ -20,8 +20,9 @@ from thumbforge.making.record import record_file_hero
 from thumbforge.planning.reference import check_hero, find_hero
 from thumbforge.store.database import Database, insert
 from thumbforge.store.leases import new_owner
-from thumbforge.store.ledger import Fence, Ledger, NewRun
+from thumbforge.store.ledger import Fence, Ledger
 from thumbforge.store.plans import PlannedItem
+from thumbforge.store.runs import NewRun
 from thumbforge.store.work import Work
 
 COUNT, LIMIT = 6, 2
@@ -234,7 +235,7 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 def opened(ledger: Ledger) -> Fence:
     items = [PlannedItem(f"video:{n}:1", f"key-{n}", {"video": n}, "create", "new", {}) for n in "ab"]
-    return ledger.open_run(NewRun(ids.new_run_id(), "batch", "s", None, None, None, None, None, {}), items)
+    return ledger.open_run(NewRun(ids.new_run_id(), "batch", series="s"), items)
 
 
 def test_a_lease_that_was_prolonged_meanwhile_is_not_taken(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,10 +27,14 @@ from thumbforge.planning.plan import (
 )
 from thumbforge.planning.reference import Hero
 from thumbforge.planning.series import Series
-from thumbforge.planning.snapshot import Export, KnownFinal, KnownIteration, Snapshot
+from thumbforge.planning.snapshot import Snapshot
 from thumbforge.planning.wanted import Wanted, wanted_items
 from thumbforge.providers.base import READABLE, Capabilities, Reference
-from thumbforge.store.work import Art, StoredPicture
+from thumbforge.store.attempts import Art
+from thumbforge.store.exports import Export
+from thumbforge.store.finals import KnownFinal
+from thumbforge.store.iterations import KnownIteration
+from thumbforge.store.pictures import StoredPicture
 
 NOW = 10_000.0
 LIMITS = Limits(max_retries=2, max_lost=3, stale_after_s=900)

@@ -27,12 +27,16 @@ from thumbforge.models import Item, Playlist, PlaylistHead
 from thumbforge.playlists.ingest import ingest
 from thumbforge.store import facts
 from thumbforge.store.assets import AssetStore
+from thumbforge.store.attempts import Art, Spent
 from thumbforge.store.database import Database
 from thumbforge.store.deletion import delete_run
 from thumbforge.store.leases import new_owner
-from thumbforge.store.ledger import Fence, Ledger, NewRun
+from thumbforge.store.ledger import Fence, Ledger
+from thumbforge.store.pictures import StoredPicture
 from thumbforge.store.plans import PlannedItem
-from thumbforge.store.work import Art, Busy, Spent, StoredPicture, Work
+from thumbforge.store.runs import NewRun
+from thumbforge.store.work import Busy, Work
+from thumbforge.store.world import remember_playlist
 from thumbforge.upkeep.files import store_files
 
 PLAYLIST = "PLmachine"
@@ -92,7 +96,7 @@ class Machine(RuleBasedStateMachine):
 
     @initialize()
     def a_playlist(self) -> None:
-        self.ledger().remember("playlist", "youtube_id", {"youtube_id": PLAYLIST, "title": ""})
+        remember_playlist(self.database, PLAYLIST, "", self.clock())
 
     # Runs
 
@@ -101,7 +105,7 @@ class Machine(RuleBasedStateMachine):
         """A batch of some items; an item whose key is known is shared with the run that has it."""
         ledger, run_id = self.ledger(), ids.new_run_id()
         planned = [PlannedItem(f"video:{k}:1", f"key-{k}", {"video": k}, "create", "new", {}) for k in sorted(keys)]
-        fence = ledger.open_run(NewRun(run_id, "batch", "s", PLAYLIST, None, None, None, None, {}), planned)
+        fence = ledger.open_run(NewRun(run_id, "batch", series="s", playlist_id=PLAYLIST), planned)
         self.runs[run_id] = "running"
         self.executors[run_id] = self.executor(ledger, fence)
 

@@ -13,12 +13,16 @@ import pytest
 
 from thumbforge import ids
 from thumbforge.errors import LeaseLost, LedgerError, NotFound, ReplayDivergence, UsageError
+from thumbforge.store.attempts import Art, Spent
 from thumbforge.store.database import Database
 from thumbforge.store.leases import new_owner
-from thumbforge.store.ledger import Fence, Ledger, NewRun
+from thumbforge.store.ledger import Fence, Ledger
+from thumbforge.store.pictures import StoredPicture
 from thumbforge.store.plans import PlannedItem
+from thumbforge.store.runs import NewRun
 from thumbforge.store.views import list_runs, show_run
-from thumbforge.store.work import Art, Busy, Spent, StoredPicture, Work
+from thumbforge.store.work import Busy, Work
+from thumbforge.store.world import ProfileRow, remember_profile
 
 PARTS = {"video": "v", "prompt": "p"}
 REQUEST = {"prompt": "p"}
@@ -57,7 +61,7 @@ def other(database: Database, clock: Clock) -> Ledger:
 
 def new_run(n: int = 1) -> NewRun:
     run_id = f"0000000{n}-0000-4000-8000-000000000000"
-    return NewRun(run_id, "batch", "show", None, None, None, None, None, {"n": n})
+    return NewRun(run_id, "batch", series="show", params={"n": n})
 
 
 def planned(n: int = 1, **fields: Any) -> PlannedItem:
@@ -140,16 +144,15 @@ def test_a_plan_names_no_item_twice(ledger: Ledger, database: Database) -> None:
     assert dump(database) == before
 
 
-def test_world_rows_are_made_once(ledger: Ledger, database: Database, clock: Clock) -> None:
+def test_world_rows_are_made_once(database: Database) -> None:
     """The first stays with its name and time; one whose content differs is a divergence."""
-    row = {"id": "p" * 32, "name": "fake", "provider": "fake", "version": 1, "params_json": "{}"}
-    ledger.remember("provider_profile", "id", row)
-    clock.now = 200.0
-    ledger.remember("provider_profile", "id", {**row, "name": "renamed"})
+    profile = ProfileRow("p" * 32, name="fake", provider="fake", version=1, params={})
+    remember_profile(database, profile, 100.0)
+    remember_profile(database, replace(profile, name="renamed"), 200.0)
     [stored] = database.rows("SELECT * FROM provider_profile")
     assert (stored["name"], stored["created_at"]) == ("fake", 100.0)
     with pytest.raises(ReplayDivergence, match="another params_json"):
-        ledger.remember("provider_profile", "id", {**row, "params_json": '{"delay_ms":1}'})
+        remember_profile(database, replace(profile, params={"delay_ms": 1}), 200.0)
     assert [dict(r) for r in database.rows("SELECT * FROM provider_profile")] == [dict(stored)]
 
 

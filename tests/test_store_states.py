@@ -14,11 +14,11 @@ from thumbforge.store import states
 from thumbforge.store.database import Database, insert
 
 RUN_STATES = ("pending", "running", "paused", "completed", "failed", "cancelled")
-RUN_EVENTS = ("claim", "recover", "complete", "fail", "pause", "cancel")
+RUN_EVENTS = ("claim", "complete", "fail", "pause", "cancel")
 RUN = {
     "pending": {"claim": "running", "cancel": "cancelled"},
     "running": {
-        "recover": "running", "complete": "completed", "fail": "failed", "pause": "paused", "cancel": "cancelled",
+        "complete": "completed", "fail": "failed", "pause": "paused", "cancel": "cancelled",
     },
     "paused": {"claim": "running", "cancel": "cancelled"},
     "failed": {"claim": "running", "cancel": "cancelled"},

@@ -18,7 +18,7 @@ from thumbforge import ids
 from thumbforge.cancel import Cancel
 from thumbforge.errors import Exit, LeaseLost
 from thumbforge.planning.project import Project as Opened
-from thumbforge.store import deletion
+from thumbforge.store import pictures
 from thumbforge.store.assets import AssetStore
 from thumbforge.store.database import Database
 from thumbforge.store.deletion import delete_run
@@ -381,14 +381,14 @@ def test_delete_leaves_a_file_that_was_recorded_again(project: Project, monkeypa
     with opened(project).ledger() as ledger:
         database = ledger.database
         assets = {row["sha256"]: tuple(row) for row in database.rows("SELECT * FROM asset")}
-        forget = deletion._forget_assets
+        forget = pictures.forget
         gone: list[tuple[str, str]] = []
 
         def forgotten(*args: Any) -> list[tuple[str, str]]:
             gone[:] = forget(*args)
             return gone
 
-        monkeypatch.setattr(deletion, "_forget_assets", forgotten)
+        monkeypatch.setattr(pictures, "forget", forgotten)
         real = AssetStore.path
 
         def path(store: AssetStore, sha256: str, suffix: str) -> Path:

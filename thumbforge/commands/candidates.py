@@ -10,10 +10,10 @@ from thumbforge.commands.command import Arguments, print_json
 from thumbforge.errors import Exit, UsageError
 
 if TYPE_CHECKING:
-    from thumbforge.making.hero import Candidate
     from thumbforge.making.resume import Resumption
     from thumbforge.planning.decide import PlannedSeries
     from thumbforge.planning.project import Project
+    from thumbforge.store.heroes import Candidate
 
 
 def make(project: Project, planned: PlannedSeries, arguments: Arguments, resumption: Resumption | None = None) -> int:
@@ -22,14 +22,15 @@ def make(project: Project, planned: PlannedSeries, arguments: Arguments, resumpt
     from thumbforge.commands.running import configure_logging
     from thumbforge.making.batch import Batch, threads_for
     from thumbforge.making.executor import Placement
-    from thumbforge.making.hero import make_heroes, run_of
+    from thumbforge.making.hero import make_heroes
+    from thumbforge.store.heroes import run_of
     from thumbforge.tasks.reporter import Progress, interruptible
 
     configure_logging(project, as_json=arguments.options["json"])
     if resumption is None and all(row.idle and row.status == "completed" for row in planned.rows):
         with project.reading() as database:
             assert database is not None
-            run_id = run_of(database, planned)
+            run_id = run_of(database, planned.kind, [wanted.key for wanted in planned.wanted])
         if run_id:
             return tell(project, run_id, Exit.DONE, arguments, "Nothing to do: these candidates are made.")
     placement = Placement.of(project.settings, arguments.pairs.get("executor"), arguments.pairs.get("scheduler"))
@@ -49,7 +50,7 @@ def make(project: Project, planned: PlannedSeries, arguments: Arguments, resumpt
 
 def tell(project: Project, run_id: str, exit_code: Exit, arguments: Arguments, said: str) -> int:
     from thumbforge.commands.view import write
-    from thumbforge.making.hero import candidates
+    from thumbforge.store.heroes import candidates
     from thumbforge.store.views import find_run
 
     with project.reading() as database:

@@ -122,7 +122,8 @@ class Hero(ThumbCommand):
 
     def _export(self, words: list[str], arguments: Arguments) -> int:
         from thumbforge.commands.view import write
-        from thumbforge.making.hero import candidates, export_heroes
+        from thumbforge.making.hero import export_heroes
+        from thumbforge.store.heroes import candidates
 
         to = arguments.options["to"]
         if not to:
@@ -162,11 +163,12 @@ class Hero(ThumbCommand):
     @contextmanager
     def _reading(self, word: str) -> Iterator[tuple[Project, Database, sqlite3.Row]]:
         """A hero run, by its own id or that of one of its iterations."""
+        from thumbforge.store.iterations import runs_of
         from thumbforge.store.views import find_run
 
         project = self.project()
         with project.reading() as database:
             if database is None:
                 raise NotFound(f"there is no hero run {word}", hint="thumbforge hero generate VIDEO makes one")
-            rows = database.rows("SELECT run_id FROM iteration WHERE substr(id, 1, ?) = ?", (len(word), word))
-            yield project, database, find_run(database, rows[0]["run_id"] if len(rows) == 1 else word)
+            found = runs_of(database, word)
+            yield project, database, find_run(database, found[0] if len(found) == 1 else word)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from thumbforge.commands.command import JSON_OPTION, Arguments, ThumbCommand, print_json
 from thumbforge.errors import Exit, NotFound, UsageError
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from thumbforge.planning.decide import PlannedSeries
     from thumbforge.planning.plan import Row
     from thumbforge.planning.project import Project
+    from thumbforge.store.attempts import Take
 
 
 class Takes(ThumbCommand):
@@ -71,18 +72,14 @@ def _names(row: Row) -> set[str]:
     return {row.wanted.task_name, f"#{row.wanted.position}" if part is None else str(part)}
 
 
-def takes_of(project: Project, row: Row) -> list[dict[str, Any]]:
-    """The takes that have art, the newest attempt of each; one of them is in use."""
+def takes_of(project: Project, row: Row) -> list[Take]:
+    """The takes that have art; one of them is in use."""
+    from thumbforge.store import attempts
+
     with project.reading() as database:
         if database is None or row.iteration_id is None:
             return []
-        rows = database.rows(
-            "SELECT take, attempt.id, closed_at, cost, currency, calls, asset.sha256, suffix, attempt.id ="
-            " iteration.attempt_id AS in_use FROM attempt JOIN asset ON asset.sha256 = art_sha256"
-            " JOIN iteration ON iteration.id = iteration_id WHERE iteration_id = ? ORDER BY take, n",
-            (row.iteration_id,),
-        )
-    return list({found["take"]: dict(found) for found in rows}.values())
+        return attempts.takes_of(database, row.iteration_id)
 
 
 def _list(project: Project, planned: PlannedSeries, row: Row, _: Sequence[str], arguments: Arguments) -> int:
@@ -90,11 +87,13 @@ def _list(project: Project, planned: PlannedSeries, row: Row, _: Sequence[str], 
     from thumbforge.planning.project import relative
 
     takes = takes_of(project, row)
-    for take in takes:
-        take["path"] = relative(project.store.path(take["sha256"], take["suffix"]), project.root)
+    paths = [relative(project.store.path(take.sha256, take.suffix), project.root) for take in takes]
     if arguments.options["json"]:
-        names = ("take", "in_use", "sha256", "path", "closed_at", "calls", "cost", "currency")
-        shown = [{**{name: take[name] for name in names}, "in_use": bool(take["in_use"])} for take in takes]
+        names = ("take", "in_use", "sha256", "closed_at", "calls", "cost", "currency")
+        shown = [
+            {**{name: getattr(take, name) for name in names}, "path": path}
+            for take, path in zip(takes, paths, strict=True)
+        ]
         print_json({"item": row.wanted.task_name, "locked": row.is_locked, "takes": shown})
         return Exit.DONE
     if not takes:
@@ -102,7 +101,10 @@ def _list(project: Project, planned: PlannedSeries, row: Row, _: Sequence[str], 
         return Exit.DONE
     print_table(
         ("use", "take", "made", "art"),
-        [("★" if t["in_use"] else "", str(t["take"]), when(t["closed_at"]), t["path"]) for t in takes],
+        [
+            ("★" if take.in_use else "", str(take.take), when(take.closed_at), path)
+            for take, path in zip(takes, paths, strict=True)
+        ],
     )
     if row.is_locked:
         write("Locked: its picture stays as it is.")
@@ -114,18 +116,19 @@ def _use(project: Project, planned: PlannedSeries, row: Row, words: Sequence[str
     from thumbforge.commands.running import configure_logging, run_tasks
     from thumbforge.commands.view import print_result
     from thumbforge.planning.decide import decided
+    from thumbforge.store.iterations import use_attempt
     from thumbforge.tasks.session import Session, start
     from thumbforge.tasks.tasks import add
 
-    take = next((t for t in takes_of(project, row) if str(t["take"]) == words[0]), None)
+    take = next((t for t in takes_of(project, row) if str(t.take) == words[0]), None)
     if take is None or row.iteration_id is None:
         raise UsageError(f"there is no take {words[0]}", hint="thumbforge takes list shows them")
     if row.is_locked:
         raise UsageError("the item is locked", hint="thumbforge takes unlock it first")
-    project.store.verify(take["sha256"], take["suffix"])
+    project.store.verify(take.sha256, take.suffix)
     configure_logging(project, as_json=arguments.options["json"])
     with project.ledger() as ledger:
-        ledger.use_take(row.iteration_id, take["id"])
+        use_attempt(ledger.database, row.iteration_id, take.attempt_id, ledger.now())
     planned = decided(project, planned)
     [now] = [r for r in planned.rows if r.wanted.item_key == row.wanted.item_key]
     session = start(Session(project, Cancel()))
@@ -147,9 +150,10 @@ def _unlock(project: Project, planned: PlannedSeries, row: Row, _: Sequence[str]
 
 def _set_lock(project: Project, planned: PlannedSeries, row: Row, locked: bool, arguments: Arguments) -> int:
     from thumbforge.commands.view import write
+    from thumbforge.store import exports
 
     with project.ledger() as ledger:
-        ledger.lock_export(planned.series.name, row.wanted.item_key, locked)
+        exports.lock(ledger.database, planned.series.name, row.wanted.item_key, locked, ledger.now())
     if arguments.options["json"]:
         print_json({"item": row.wanted.task_name, "locked": locked})
     else:

@@ -13,7 +13,7 @@ from thumbforge.making.rollup import ItemResult, Result
 from thumbforge.planning.plan import Row, counts
 from thumbforge.planning.prices import estimate
 from thumbforge.planning.project import Project, relative
-from thumbforge.store.work import StoredPicture
+from thumbforge.store.pictures import StoredPicture
 from thumbforge.tasks.reporter import how_to_go_on, tally
 from thumbforge.text import counted, one_line
 

@@ -28,7 +28,9 @@ from thumbforge.planning.reference import check_hero, keep_hero
 from thumbforge.playlists.ingest import ingest
 from thumbforge.providers.base import Reference
 from thumbforge.providers.registry import concurrency
-from thumbforge.store.ledger import Fence, NewRun
+from thumbforge.store.ledger import Fence
+from thumbforge.store.plans import iterations_of
+from thumbforge.store.runs import NewRun
 from thumbforge.store.states import RunEvent
 from thumbforge.store.work import Busy, Work
 
@@ -103,8 +105,7 @@ class Batch:
         self.run_id = self._fence.run_id
         slots = self._ledger.slots()
         self._heartbeat = Heartbeat(self._ledger, self._fence, slots, settings.number("lease.beat_s"), self.cancel)
-        found = self._database.rows("SELECT item_key, iteration_id FROM run_item WHERE run_id = ?", (self.run_id,))
-        self._iterations = {row["item_key"]: row["iteration_id"] for row in found}
+        self._iterations = iterations_of(self._database, self.run_id)
         calls = sum(row.calls for row in self._rows.values())
         budget = Budget(self.run_id, price_of(series.profile), series.max_cost, self.planned.spent, calls)
         self._shop = Workshop(

@@ -11,10 +11,12 @@ from pathlib import Path
 from thumbforge import ids
 from thumbforge.durable import fsync_directory, make_folder, write_durably
 from thumbforge.planning.wanted import Wanted
+from thumbforge.store import exports
 from thumbforge.store.assets import AssetStore, store_errors
 from thumbforge.store.database import Database
+from thumbforge.store.exports import Export
 from thumbforge.store.names import export_path, is_export
-from thumbforge.store.work import StoredPicture
+from thumbforge.store.pictures import StoredPicture, is_recorded
 
 
 class Exporter:
@@ -31,23 +33,16 @@ class Exporter:
         series, name = wanted.series.name, wanted.export_name
         path = f"{series}/{name}"
         target = export_path(self._out, path)
-        known = self._database.row(
-            "SELECT path, sha256 FROM export WHERE series = ? AND item_key = ?", (series, wanted.item_key)
-        )
+        known = exports.find(self._database, series, wanted.item_key)
         found = _hash(target)
-        if found not in {None, picture.sha256} and not self._is_ours(found):
+        if found not in {None, picture.sha256} and not is_recorded(self._database, found):
             return (f"out/{path} was edited and is left alone; move it away to get the new picture",)
         if found != picture.sha256:
             self._place(target, picture)
-        if known and known["path"] != path and is_export(known["path"]):
-            self._take_away(export_path(self._out, known["path"]), known["sha256"])
-        with self._database.write("export.row") as connection:
-            connection.execute(
-                "INSERT INTO export (series, item_key, path, final_key, sha256, updated_at) VALUES (?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (series, item_key) DO UPDATE SET path = excluded.path, final_key = excluded.final_key,"
-                " sha256 = excluded.sha256, updated_at = excluded.updated_at",
-                (series, wanted.item_key, path, final_key, picture.sha256, time.time()),
-            )
+        if known and known.path != path and is_export(known.path):
+            self._take_away(export_path(self._out, known.path), known.sha256)
+        placed = Export(path=path, final_key=final_key, sha256=picture.sha256)
+        exports.record(self._database, series, wanted.item_key, placed, time.time())
         return ()
 
     @staticmethod
@@ -56,10 +51,6 @@ class Exporter:
         if not old.parent.is_symlink() and _hash(old) == sha256:
             with contextlib.suppress(OSError):
                 old.unlink()
-
-    def _is_ours(self, sha256: str | None) -> bool:
-        """Whether it is a picture of this project, which the store still has or can draw again."""
-        return self._database.row("SELECT 1 FROM asset WHERE sha256 = ?", (sha256,)) is not None
 
     def _place(self, target: Path, picture: StoredPicture) -> None:
         """Only ever by rename, whole and synced before: neither a crash nor a power cut leaves half a file there."""

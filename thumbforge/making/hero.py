@@ -25,7 +25,8 @@ from thumbforge.planning.wanted import wanted_heroes
 from thumbforge.providers.registry import capabilities_of
 from thumbforge.sources.links import VideoLink, parse_link
 from thumbforge.specs.catalog import LoadedPlaylist
-from thumbforge.store.database import Database
+from thumbforge.store import heroes
+from thumbforge.store.heroes import Candidate, candidates
 from thumbforge.store.ledger import Ledger
 from thumbforge.store.views import find_run
 from thumbforge.text import nearest
@@ -117,65 +118,6 @@ def make_heroes(batch: Batch, at_once: int) -> Result:
     return batch.close({})
 
 
-def run_of(database: Database, planned: PlannedSeries) -> str | None:
-    """The run that already has all of these candidates, the newest of several."""
-    keys = [wanted.key for wanted in planned.wanted]
-    marks = ",".join("?" * len(keys))
-    row = database.row(
-        f"SELECT run_id FROM run_item JOIN run ON run.id = run_id WHERE kind = ? AND idempotency_key IN ({marks})"
-        " GROUP BY run_id HAVING count(*) = ? ORDER BY run.created_at DESC LIMIT 1",
-        (planned.kind, *keys, len(keys)),
-    )
-    return row["run_id"] if row else None
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One picture of a hero run; `ordinal` counts from 1. Pictures are (sha256, suffix), None while there is none."""
-
-    ordinal: int
-    iteration_id: str
-    status: str
-    picked: bool
-    compliant: bool | None
-    error: str | None
-    art: tuple[str, str] | None
-    final: tuple[str, str] | None
-
-
-_CANDIDATES = """
-SELECT coalesce(run_item.ordinal, 1) AS ordinal, iteration.*, final.compliant,
-       art.sha256 AS art_sha256, art.suffix AS art_suffix, drawn.sha256 AS final_sha256, drawn.suffix AS final_suffix
-FROM iteration
-LEFT JOIN run_item ON run_item.iteration_id = iteration.id AND run_item.run_id = :run
-LEFT JOIN final ON final.final_key = iteration.final_key
-LEFT JOIN asset AS art ON art.sha256 = final.art_sha256
-LEFT JOIN asset AS drawn ON drawn.sha256 = final.sha256
-WHERE run_item.run_id = :run OR iteration.run_id = :run ORDER BY 1
-"""
-
-
-def candidates(database: Database, run: sqlite3.Row) -> list[Candidate]:
-    """Those of a hero run, in order. UsageError for a run of another kind."""
-    if run["kind"] not in {"hero", "iterate"}:
-        raise UsageError(f"run {run['id'][:8]} is a {run['kind']} run, not a hero run")
-    rows = database.rows(_CANDIDATES, {"run": run["id"]})
-    return [_candidate(row, row["id"] == run["picked_iteration_id"]) for row in rows]
-
-
-def _candidate(row: sqlite3.Row, picked: bool) -> Candidate:
-    return Candidate(
-        ordinal=row["ordinal"],
-        iteration_id=row["id"],
-        status=row["status"],
-        picked=picked,
-        compliant=None if row["compliant"] is None else bool(row["compliant"]),
-        error=row["error_text"],
-        art=(row["art_sha256"], row["art_suffix"]) if row["art_sha256"] else None,
-        final=(row["final_sha256"], row["final_suffix"]) if row["final_sha256"] else None,
-    )
-
-
 def pick(ledger: Ledger, run: sqlite3.Row, ordinal: int) -> Candidate:
     """Make candidate `ordinal` the run's one pick. UsageError where there is none, or it is not completed."""
     found = candidates(ledger.database, run)
@@ -186,7 +128,7 @@ def pick(ledger: Ledger, run: sqlite3.Row, ordinal: int) -> Candidate:
         raise UsageError(
             f"candidate {ordinal} is {chosen.status}, not completed", hint="pick another, or resume the run"
         )
-    ledger.pick(run["id"], chosen.iteration_id)
+    heroes.pick(ledger.database, run["id"], chosen.iteration_id, ledger.now())
     return replace(chosen, picked=True)
 
 

@@ -33,11 +33,13 @@ from thumbforge.planning.project import relative
 from thumbforge.providers.base import Answer, Call, Provider, Reference, Request
 from thumbforge.providers.retry import TryFailed, generate_with_retries, tally_of
 from thumbforge.store.assets import AssetStore
+from thumbforge.store.attempts import Art, Spent, cut_short
 from thumbforge.store.database import Database
 from thumbforge.store.deletion import unlink_ours
 from thumbforge.store.leases import Slots
+from thumbforge.store.pictures import StoredPicture
 from thumbforge.store.witness import record_of
-from thumbforge.store.work import Art, Busy, Spent, StoredPicture, Work
+from thumbforge.store.work import Busy, Work
 
 Status = Literal["completed", "failed", "pending", "interrupted"]
 
@@ -102,17 +104,13 @@ def make(row: Row, iteration_id: str, shop: Workshop) -> Outcome | Busy:
 
 def _staged_art(row: Row, shop: Workshop) -> Art | None:
     """An answer to the same request that was staged when its process died, for whichever item."""
-    crashed = shop.database.rows(
-        "SELECT id FROM attempt WHERE art_key = ? AND outcome IN ('lost', 'interrupted') ORDER BY opened_at DESC",
-        (row.art_key,),
-    )
-    for attempt in crashed:
-        if staged := shop.store.staged(attempt["id"]):
-            log.info("a staged answer is taken up", attempt=attempt["id"])
+    for attempt in cut_short(shop.database, row.art_key):
+        if staged := shop.store.staged(attempt):
+            log.info("a staged answer is taken up", attempt=attempt)
             try:
-                return _keep(row, attempt["id"], *staged, shop)
+                return _keep(row, attempt, *staged, shop)
             except OutputUnusable:
-                shop.store.drop_staged(attempt["id"])
+                shop.store.drop_staged(attempt)
     return None
 
 

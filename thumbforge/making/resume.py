@@ -23,8 +23,10 @@ from thumbforge.planning.snapshot import read_snapshot
 from thumbforge.planning.staging import Staging
 from thumbforge.planning.wanted import Place, Wanted, wanted_heroes, wanted_items
 from thumbforge.providers.registry import capabilities_of
+from thumbforge.store import world
 from thumbforge.store.database import Database
-from thumbforge.store.plans import PlannedItem
+from thumbforge.store.pictures import suffix_of
+from thumbforge.store.plans import PlannedItem, items_of
 from thumbforge.store.views import attempts_by, find_run
 
 KINDS = ("batch", "hero", "iterate")
@@ -84,26 +86,21 @@ def _refuse(prefix: str, run: sqlite3.Row, overrides: Mapping[str, Any], max_cos
 
 
 def frozen(project: Project, database: Database, run: sqlite3.Row) -> PlannedSeries:
-    """What a run was about, planned as of now."""
-    items = database.rows("SELECT * FROM run_item WHERE run_id = ? ORDER BY ordinal", (run["id"],))
-    return _frozen(project, database, run, items)
-
-
-def _frozen(project: Project, database: Database, run: sqlite3.Row, items: Sequence[sqlite3.Row]) -> PlannedSeries:
-    """The plan as it was recorded, with rows for what is to do now.
+    """What a run was about, as it was recorded, with rows for what is to do now.
 
     Every key has to follow again from what was recorded, or it is a ReplayDivergence. Items that a `var.…` was for
     carry it in their plan.
     """
-    params, plans = json.loads(run["params_json"]), [json.loads(item["plan_json"]) for item in items]
+    items = items_of(database, run["id"])
+    params, plans = json.loads(run["params_json"]), [item.plan for item in items]
     series = _series(project, database, run, params, plans)
     limits = Limits.of(project.settings, params["max_retries"])
     capabilities = capabilities_of(series.profile)
     planned = PlannedSeries(series, capabilities, limits, (), (), run["kind"], run["parent_run_id"], params["seed"])
     wanted = _wanted(planned, plans)
     for item, found in zip(items, wanted, strict=True):
-        if found.key != item["idempotency_key"]:
-            text = f"the plan of {found.item_key} does not give key {item['idempotency_key'][:8]} again"
+        if found.key != item.idempotency_key:
+            text = f"the plan of {found.item_key} does not give key {item.idempotency_key[:8]} again"
             raise ReplayDivergence(text)
     return replace(planned, wanted=wanted, rows=_decide(project, database, planned, wanted))
 
@@ -155,8 +152,7 @@ def _series(
     plans: Sequence[Mapping[str, Any]],
 ) -> Series:
     """The series as it was when the run was planned."""
-    template = database.rows("SELECT * FROM template WHERE spec_hash = ?", (run["spec_hash"],))[0]
-    content = json.loads(template["content_json"])
+    template = world.template(database, run["spec_hash"])
     items = [Item.model_validate(plan["item"]) for plan in plans]
     if run["kind"] != "batch":
         items = items[:1]  # every candidate is for the same video
@@ -166,7 +162,7 @@ def _series(
         playlist_name=params["playlist"],
         playlist=Playlist(playlist=PlaylistHead.model_validate(params["playlist_head"]), items=tuple(items)),
         hero=_hero(project, database, run, params),
-        template=Template.model_validate({"name": template["name"], "version": template["version"], **content}),
+        template=Template.model_validate({"name": template.name, "version": template.version, **template.content}),
         profile=_profile(project, database, run["profile_id"], params.get("price")),
         reference=params["reference"],
         vars=params["vars"],
@@ -184,22 +180,22 @@ def _series(
 def _hero(project: Project, database: Database, run: sqlite3.Row, params: Mapping[str, Any]) -> Hero:
     if run["reference_sha256"] is None:
         return NO_HERO
-    asset = database.rows("SELECT sha256, suffix FROM asset WHERE sha256 = ?", (run["reference_sha256"],))[0]
-    path = project.store.path(asset["sha256"], asset["suffix"])
-    return Hero(path, asset["sha256"], run["parent_run_id"], params["hero"], from_file=False)
+    sha256 = run["reference_sha256"]
+    path = project.store.path(sha256, suffix_of(database, sha256))
+    return Hero(path, sha256, run["parent_run_id"], params["hero"], from_file=False)
 
 
 def _profile(project: Project, database: Database, profile_id: str, price: Mapping[str, Any] | None) -> Profile:
     """Today's spec of the profile where it still is the same one, for its limits and prices; else what was recorded."""
-    row = database.rows("SELECT * FROM provider_profile WHERE id = ?", (profile_id,))[0]
-    if row["name"] in project.catalog.profile_names():
-        profile = project.catalog.profile(row["name"])
+    recorded = world.profile(database, profile_id)
+    if recorded.name in project.catalog.profile_names():
+        profile = project.catalog.profile(recorded.name)
         if profile.id == profile_id:
             return profile
     return Profile(
-        name=row["name"],
-        provider=row["provider"],
-        version=row["version"],
-        params=json.loads(row["params_json"]),
+        name=recorded.name,
+        provider=recorded.provider,
+        version=recorded.version,
+        params=dict(recorded.params),
         price=Price.model_validate(price) if price else None,
     )

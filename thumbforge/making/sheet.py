@@ -18,11 +18,12 @@ from thumbforge.making.make import failed_checks
 from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.plan import Row
 from thumbforge.planning.project import Project
-from thumbforge.planning.snapshot import KnownFinal
 from thumbforge.store.assets import store_errors
+from thumbforge.store.attempts import costs_of
+from thumbforge.store.finals import KnownFinal
 
 if TYPE_CHECKING:
-    from thumbforge.making.hero import Candidate
+    from thumbforge.store.heroes import Candidate
 
 
 def series_sheet(project: Project, planned: PlannedSeries, rows: Iterable[Row]) -> Sheet:
@@ -81,15 +82,10 @@ def _costs(project: Project, iterations: list[str]) -> dict[str, str]:
     with project.reading() as database:
         if database is None:
             return {}
-        rows = database.rows(
-            "SELECT iteration_id, cost, currency FROM attempt WHERE cost IS NOT NULL"
-            " AND iteration_id IN (SELECT value FROM json_each(?))",
-            (json.dumps(iterations),),
-        )
-    spent: dict[tuple[str, str], Decimal] = {}
-    for row in rows:
-        key = (row["iteration_id"], row["currency"])
-        spent[key] = spent.get(key, Decimal(0)) + Decimal(row["cost"])
+        costs = costs_of(database, iterations)
+    spent: dict[tuple[str, str | None], Decimal] = {}
+    for iteration, cost, currency in costs:
+        spent[iteration, currency] = spent.get((iteration, currency), Decimal(0)) + Decimal(cost)
     told: dict[str, str] = {}
     for (iteration, currency), amount in spent.items():
         told[iteration] = ", ".join(filter(None, (told.get(iteration), f"{amount} {currency}")))

@@ -10,10 +10,12 @@ from functools import partial
 from typing import Any, Literal
 
 from thumbforge.errors import LimitReached, ReplayDivergence, UsageError
-from thumbforge.planning.snapshot import KnownFinal, KnownIteration, Snapshot, take_of
+from thumbforge.planning.snapshot import Snapshot, take_of
 from thumbforge.planning.wanted import Wanted
 from thumbforge.settings import Settings
-from thumbforge.store.work import Art
+from thumbforge.store.attempts import Art
+from thumbforge.store.finals import KnownFinal
+from thumbforge.store.iterations import KnownIteration
 
 Action = Literal["skip", "refinish", "retry", "create"]
 SHOWN = 48  # characters of a value that a reason shows

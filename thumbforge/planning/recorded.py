@@ -8,8 +8,9 @@ from dataclasses import replace
 from thumbforge.planning.snapshot import Snapshot, take_of
 from thumbforge.planning.wanted import Wanted
 from thumbforge.store.assets import AssetStore
+from thumbforge.store.attempts import Art
+from thumbforge.store.pictures import StoredPicture
 from thumbforge.store.witness import recorded_art
-from thumbforge.store.work import Art, StoredPicture
 
 
 def with_recorded(snapshot: Snapshot, store: AssetStore, wanted: Sequence[Wanted]) -> Snapshot:

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from thumbforge import ids
-from thumbforge.errors import AssetDamaged, NotFound, PictureError, UsageError
+from thumbforge.errors import AssetDamaged, NotFound, PictureError
 from thumbforge.providers.base import Reference
 from thumbforge.store.assets import AssetStore
+from thumbforge.store.heroes import picked
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from thumbforge.pixels.picture import PictureInfo
     from thumbforge.store.database import Database
 
@@ -65,11 +64,16 @@ def find_hero(word: str, base: Path, home: Path, database: Database | None, refe
         )
     if database is None:
         raise NotFound(f"there is no run or iteration {word}", hint="this project has no ledger yet")
-    row = _picked(database, word)
-    column = "art_sha256" if reference == "raw" else "final_sha256"
-    asset = AssetStore(home).path(row[column], row[column.replace("sha256", "suffix")])
-    lettered = reference == "final" and row["spec_hash"] is not None
-    return Hero(asset, row[column], row["run_id"], row["id"], from_file=False, lettered=lettered)
+    found = picked(database, word)
+    sha256, suffix = found.art if reference == "raw" else found.final
+    return Hero(
+        path=AssetStore(home).path(sha256, suffix),
+        sha256=sha256,
+        run_id=found.run_id,
+        iteration_id=found.iteration_id,
+        from_file=False,
+        lettered=reference == "final" and found.is_drawn,
+    )
 
 
 def _hero_of_file(path: Path) -> Hero:
@@ -79,31 +83,6 @@ def _hero_of_file(path: Path) -> Hero:
         raise AssetDamaged(f"hero {path.name} cannot be read: {error.strerror}") from error
     run_id = ids.derive(ids.WORLD, f"hero:{sha256}")
     return Hero(path, sha256, run_id, ids.derive(run_id, "iteration:ordinal:1"), from_file=True)
-
-
-def _picked(database: Database, word: str) -> sqlite3.Row:
-    select = (
-        "SELECT iteration.id, iteration.run_id, iteration.status, final.sha256 AS final_sha256,"
-        " final.art_sha256, a.suffix AS art_suffix, f.suffix AS final_suffix, run.spec_hash FROM iteration"
-        " JOIN run ON run.id = iteration.run_id"
-        " LEFT JOIN final ON final.final_key = iteration.final_key"
-        " LEFT JOIN asset AS a ON a.sha256 = final.art_sha256 LEFT JOIN asset AS f ON f.sha256 = final.sha256"
-    )
-    iterations = database.rows(f"{select} WHERE substr(iteration.id, 1, ?) = ?", (len(word), word))
-    runs = database.rows("SELECT id, kind, picked_iteration_id FROM run WHERE substr(id, 1, ?) = ?", (len(word), word))
-    if len(iterations) + len(runs) > 1:
-        raise UsageError(f"{word} is the start of several ids", hint="give more of it")
-    if runs:
-        iterations = database.rows(f"{select} WHERE iteration.id = ?", (runs[0]["picked_iteration_id"],))
-        if runs[0]["kind"] not in {"hero", "iterate"}:
-            raise UsageError(f"run {word} is a {runs[0]['kind']} run, not a hero", hint="name one of its iterations")
-        if not iterations:
-            raise UsageError(f"hero run {word} has no pick yet", hint="name one of its iterations as the hero")
-    if not iterations:
-        raise NotFound(f"there is no run or iteration {word}", hint="thumbforge runs list shows the runs")
-    if iterations[0]["status"] != "completed" or not iterations[0]["final_sha256"]:
-        raise UsageError(f"iteration {word} is {iterations[0]['status']}, not completed")
-    return iterations[0]
 
 
 def check_hero(hero: Hero) -> PictureInfo:

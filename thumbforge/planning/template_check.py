@@ -20,6 +20,7 @@ from thumbforge.planning.project import Project
 from thumbforge.planning.wanted import places
 from thumbforge.specs.catalog import BUILTIN, SUFFIXES, Catalog
 from thumbforge.specs.yaml_file import HINT, Document, Problems, shown
+from thumbforge.store.world import template_versions
 
 if TYPE_CHECKING:
     from thumbforge.store.database import Database
@@ -180,11 +181,11 @@ def _overlay_problems(template: Template, chain: list[Document]) -> Iterator[Pro
 def _version_problems(template: Template, chain: list[Document], database: Database | None) -> Iterator[Problem]:
     if database is None:
         return
-    rows = database.rows("SELECT version, spec_hash FROM template WHERE name = ?", (template.name,))
-    known = {row["spec_hash"] for row in rows if row["version"] == template.version}
+    used = template_versions(database, template.name)
+    known = {spec_hash for version, spec_hash in used if version == template.version}
     if not known or template.spec_hash in known:
         return
-    following = max(row["version"] for row in rows) + 1
+    following = max(version for version, _ in used) + 1
     message = f"version {template.version} of {template.name} was used with other content; raise it to {following}"
     yield replace(_at(chain[:1], ("version",), message), where="version")
 

@@ -15,10 +15,10 @@ from typing import Any
 from thumbforge import ids
 from thumbforge.errors import AssetDamaged, UsageError
 from thumbforge.models import Playlist
-from thumbforge.store import facts
+from thumbforge.store import facts, runs
 from thumbforge.store.assets import AssetStore
-from thumbforge.store.database import insert
-from thumbforge.store.ledger import Fence, Ledger, NewRun
+from thumbforge.store.ledger import Fence, Ledger
+from thumbforge.store.runs import NewRun
 
 CHUNK = 200  # entries per transaction: a commit costs milliseconds of disk, an entry microseconds
 
@@ -31,47 +31,35 @@ def ingest(ledger: Ledger, store: AssetStore, playlist: Playlist) -> str | None:
     name = playlist.playlist.id
     data = snapshot(playlist)
     sha256 = ids.sha256_hex(data)
-    last = ledger.database.row(
-        "SELECT * FROM run WHERE kind = 'ingest' AND playlist_id = ? ORDER BY created_at DESC, rowid DESC LIMIT 1",
-        (name,),
-    )
-    before = json.loads(last["checkpoint_json"]).get("snapshot") if last else None
+    last = runs.last_ingest(ledger.database, name)
+    before = last.checkpoint.get("snapshot") if last else None
     if last and before == sha256:
-        if last["status"] == "completed":
+        if last.status == "completed":
             return None
-        if last["status"] in {"paused", "failed", "pending"}:
+        if last.status in {"paused", "failed", "pending"}:
             try:
-                fence = ledger.resume_run(last["id"], (), json.loads(last["params_json"]))
+                fence = ledger.resume_run(last.id, (), last.params)
             except UsageError:  # another process was faster: it states the same list
                 return None
             return _finish(ledger, fence, store, name)
     store.put(data, ".json", "snapshot.file")
     run = NewRun(
-        id=ids.new_run_id(),
-        kind="ingest",
-        series=None,
+        ids.new_run_id(),
+        "ingest",
         playlist_id=name,
-        spec_hash=None,
-        profile_id=None,
-        parent_run_id=None,
-        reference_sha256=None,
         params={"playlist": name, "items": len(playlist.items)},
         checkpoint={"next_index": 0, "snapshot": sha256},
     )
     fence = ledger.open_run(run, ())
     stated = None
-    if last and before and last["status"] == "completed" and _follows(ledger, name, fence.run_id, last["id"]):
+    if last and before and last.status == "completed" and _follows(ledger, name, fence.run_id, last.id):
         stated = _entries_of(store, before)
     return _finish(ledger, fence, store, name, stated)
 
 
 def _follows(ledger: Ledger, playlist: str, run_id: str, last: str) -> bool:
-    """Whether nobody else has begun to state this playlist between the two; by the order of writing, not by clocks."""
-    since = ledger.database.rows(
-        "SELECT id FROM run WHERE kind = 'ingest' AND playlist_id = ? AND rowid > (SELECT rowid FROM run WHERE id = ?)",
-        (playlist, last),
-    )
-    return [row["id"] for row in since] == [run_id]
+    """Whether nobody else has begun to state this playlist between the two."""
+    return runs.ingests_since(ledger.database, playlist, last) == [run_id]
 
 
 def _entries_of(store: AssetStore, snapshot: str) -> list[dict[str, Any]] | None:
@@ -115,22 +103,22 @@ def _finish(
     What holds already is left out where it is known: the entries `stated` by the last ingest, if it got to its end.
     """
     holds = {tuple(entry.values()) for entry in stated or ()}
-    row = ledger.database.rows("SELECT checkpoint_json, started_at FROM run WHERE id = ?", (fence.run_id,))[0]
-    checkpoint = json.loads(row["checkpoint_json"])
-    entries = json.loads(store.verify(checkpoint["snapshot"], ".json").read_bytes())
-    start = min(int(checkpoint["next_index"]), len(entries))
+    run = runs.ingest(ledger.database, fence.run_id)
+    entries = json.loads(store.verify(run.checkpoint["snapshot"], ".json").read_bytes())
+    start = min(int(run.checkpoint["next_index"]), len(entries))
     for first in range(start, len(entries), CHUNK):
         chunk = [entry for entry in entries[first : first + CHUNK] if tuple(entry.values()) not in holds]
         if not chunk:
             continue
         with ledger.database.write("ingest.chunk") as connection:
             fence.check(connection)
-            _state(connection, playlist, chunk, fence.run_id, row["started_at"])
-            _save(connection, fence.run_id, {**checkpoint, "next_index": min(first + CHUNK, len(entries))})
+            _state(connection, playlist, chunk, fence.run_id, run.started_at)
+            reached = min(first + CHUNK, len(entries))
+            runs.set_checkpoint(connection, run.id, {**run.checkpoint, "next_index": reached})
     if stated is None or _places(stated) - _places(entries):
         with ledger.database.write("ingest.chunk") as connection:
             fence.check(connection)
-            _close_removed(connection, playlist, entries, fence.run_id, row["started_at"])
+            _close_removed(connection, playlist, entries, fence.run_id, run.started_at)
     ledger.close_run(fence, "complete", 0)
     return fence.run_id
 
@@ -140,10 +128,7 @@ def _state(
 ) -> None:
     known = facts.open_facts(connection, playlist, [_item_id(playlist, entry) for entry in entries])
     for entry in entries:
-        item = _item_id(playlist, entry)
-        insert(connection, "video", {"youtube_id": entry["video"], "created_at": at}, once="youtube_id")
-        place = {"playlist_id": playlist, "video_id": entry["video"], "occurrence": entry["occurrence"]}
-        insert(connection, "playlist_item", {"id": item, **place}, once="id")
+        item = facts.remember_item(connection, playlist, entry["video"], entry["occurrence"], at)
         values = {"member": True, **{name: entry[name] for name in ("position", "part", "title")}}
         for predicate, value in values.items():
             facts.state(connection, known, item, predicate, value, run_id=run_id, at=at)
@@ -164,7 +149,3 @@ def _places(entries: Sequence[dict[str, Any]]) -> set[tuple[str, int]]:
 
 def _item_id(playlist: str, entry: dict[str, Any]) -> str:
     return facts.playlist_item_id(playlist, entry["video"], entry["occurrence"])
-
-
-def _save(connection: sqlite3.Connection, run_id: str, checkpoint: dict[str, Any]) -> None:
-    connection.execute("UPDATE run SET checkpoint_json = ? WHERE id = ?", (ids.canonical_json(checkpoint), run_id))

@@ -23,6 +23,7 @@ from thumbforge.specs.catalog import Catalog, LoadedPlaylist, load_playlist
 from thumbforge.specs.rewrite import new_text, rewritten
 from thumbforge.specs.yaml_file import shown
 from thumbforge.store.ledger import Ledger
+from thumbforge.store.world import remember_playlist
 
 TRIES = 10
 _STEM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
@@ -76,7 +77,7 @@ def record(project: Project, playlist: Playlist) -> str | None:
     """State the playlist in the ledger; the ingest run's id, None where nothing is new to it."""
     with open_ledger(project) as ledger:
         head = playlist.playlist
-        ledger.remember("playlist", "youtube_id", {"youtube_id": head.id, "title": head.title})
+        remember_playlist(ledger.database, head.id, head.title, ledger.now())
         return ingest(ledger, project.store, playlist)
 
 

@@ -16,8 +16,8 @@ from thumbforge.playlists import playlist_file
 from thumbforge.playlists.merge import Key, keyed
 from thumbforge.sources.part_marks import MAX_PART, part_in
 from thumbforge.store import facts
-from thumbforge.store.database import insert
-from thumbforge.store.ledger import NewRun
+from thumbforge.store.runs import NewRun
+from thumbforge.store.world import remember_playlist
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +95,15 @@ def _from_titles(playlist: Playlist, skip: Collection[str]) -> dict[Key, int | N
 def _state(project: Project, playlist: str, parts: Mapping[Key, int | None]) -> None:
     """The new parts as facts that a user stated, under a run of their own."""
     with playlist_file.open_ledger(project) as ledger:
-        ledger.remember("playlist", "youtube_id", {"youtube_id": playlist, "title": ""})
+        remember_playlist(ledger.database, playlist, "", ledger.now())
         params = {"playlist": playlist, "renumbered": len(parts)}
-        run = NewRun(ids.new_run_id(), "ingest", None, playlist, None, None, None, None, params)
+        run = NewRun(ids.new_run_id(), "ingest", playlist_id=playlist, params=params)
         fence = ledger.open_run(run, ())
         at = ledger.now()
         with ledger.database.write("ingest.chunk") as connection:
             fence.check(connection)
             known = facts.open_facts(connection, playlist)
             for (video, occurrence), part in parts.items():
-                item = facts.playlist_item_id(playlist, video, occurrence)
-                place = {"playlist_id": playlist, "video_id": video, "occurrence": occurrence}
-                insert(connection, "video", {"youtube_id": video, "created_at": at}, once="youtube_id")
-                insert(connection, "playlist_item", {"id": item, **place}, once="id")
+                item = facts.remember_item(connection, playlist, video, occurrence, at)
                 facts.state(connection, known, item, "part", part, run_id=run.id, at=at, origin="user")
         ledger.close_run(fence, "complete", 0)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from thumbforge import faults
-from thumbforge.errors import LedgerError, LedgerTooNew, NotFound
+from thumbforge.errors import LedgerError, LedgerTooNew, NotFound, ReplayDivergence
 
 SCHEMA_VERSION = 1
 BUSY_S = 20.0
@@ -104,6 +104,10 @@ class Database:
         rows = self.rows(sql, params)
         return rows[0] if rows else None
 
+    def counts(self, *tables: str) -> dict[str, int]:
+        """How many rows each of these tables has."""
+        return {table: self.rows(f"SELECT count(*) AS n FROM {table}")[0]["n"] for table in tables}
+
     @contextmanager
     def write(self, step: str) -> Iterator[sqlite3.Connection]:
         """A transaction that takes the write lock at once; all of it is durable when the block ends, or none.
@@ -124,11 +128,23 @@ class Database:
             self._connection.close()
 
 
-def insert(connection: sqlite3.Connection, table: str, row: Mapping[str, Any], *, once: str | None = None) -> None:
-    """Insert `row`; with `once` naming the key column, a row that exists is left as it is."""
+def insert(connection: sqlite3.Connection, table: str, row: Mapping[str, Any], *, once: str | None = None) -> bool:
+    """Insert `row`; with `once` naming its key column(s), a row that exists is left as it is. Whether it was new."""
     names, marks = ", ".join(row), ", ".join(f":{name}" for name in row)
     conflict = f" ON CONFLICT ({once}) DO NOTHING" if once else ""
-    connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks}){conflict}", row)
+    return connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks}){conflict}", row).rowcount == 1
+
+
+def create_once(connection: sqlite3.Connection, table: str, key: str, row: Mapping[str, Any]) -> None:
+    """Insert unless a row with this key exists; what exists must agree, or it is a ReplayDivergence.
+
+    Columns that tell when or under which name something was first seen do not have to agree.
+    """
+    insert(connection, table, row, once=key)
+    stored = connection.execute(f"SELECT * FROM {table} WHERE {key} = ?", (row[key],)).fetchone()
+    for name, value in row.items():
+        if name not in {"created_at", "name", "title", "version"} and stored[name] != value:
+            raise ReplayDivergence(f"{table} {row[key]} is recorded with another {name}")
 
 
 def _make_private(path: Path) -> None:

@@ -14,19 +14,11 @@ from pathlib import Path
 
 from thumbforge import faults
 from thumbforge.errors import UsageError
-from thumbforge.store import names
+from thumbforge.store import attempts, names, pictures
 from thumbforge.store.assets import AssetStore
 from thumbforge.store.database import Database
 from thumbforge.store.leases import is_live
-from thumbforge.store.ledger import close_open_attempts
 from thumbforge.store.witness import named_by_all
-
-# Every column that keeps an asset alive.
-IN_USE = """
-SELECT art_sha256 AS sha256 FROM attempt WHERE art_sha256 IS NOT NULL
-UNION SELECT art_sha256 FROM final UNION SELECT sha256 FROM final
-UNION SELECT reference_sha256 FROM run WHERE reference_sha256 IS NOT NULL
-"""
 
 # An ingest goes on from its frozen list; a finished one tells with its hash that nothing has changed since. A staged
 # answer is needed until its iteration has art for the same request, or a verdict that no answer brought.
@@ -82,13 +74,13 @@ def delete_run(database: Database, store: AssetStore, run_id: str, now: float, *
         if dependents := dict.fromkeys(_dependents(connection, run_id)):
             names = ", ".join(dependent[:8] for dependent in dependents)
             raise UsageError(f"run {run_id[:8]} is needed by {names}", hint="delete these first")
-        close_open_attempts(connection, run_id, "lost", "the process died", now)
+        attempts.close_open(connection, run_id, "lost", "the process died", now)
         if with_assets:
             unlink_witnesses(store, _witnesses(connection, run_id, store))
-        before = {r["sha256"] for r in connection.execute(IN_USE)}
+        before = pictures.in_use(connection)
         iterations = _delete_rows(connection, run_id)
-        freed = before - {r["sha256"] for r in connection.execute(IN_USE)} if with_assets else set()
-        files = _forget_assets(connection, freed)
+        freed = before - pictures.in_use(connection) if with_assets else set()
+        files = pictures.forget(connection, freed)
     told = named_by_all(store.home) if files else set()
     gone = [
         name
@@ -128,8 +120,8 @@ def unlink_freed(database: Database, store: AssetStore, sha256: str, suffix: str
     if not names.is_asset(sha256, suffix):
         return None
     path = store.path(sha256, suffix)
-    with database.write("repair.row") as connection:
-        if connection.execute("SELECT 1 FROM asset WHERE sha256 = ?", (sha256,)).fetchone():
+    with database.write("repair.row"):
+        if pictures.is_recorded(database, sha256):
             return None
         return path.name if unlink_ours(store.home, path) else None
 
@@ -161,12 +153,3 @@ def _delete_rows(connection: sqlite3.Connection, run_id: str) -> int:
     count = connection.execute("DELETE FROM iteration WHERE run_id = ?", (run_id,)).rowcount
     connection.execute("DELETE FROM run WHERE id = ?", (run_id,))
     return int(count)
-
-
-def _forget_assets(connection: sqlite3.Connection, freed: set[str]) -> list[tuple[str, str]]:
-    files = []
-    for sha256 in sorted(freed):
-        row = connection.execute("DELETE FROM asset WHERE sha256 = ? RETURNING suffix", (sha256,)).fetchone()
-        if row:
-            files.append((sha256, row["suffix"]))
-    return files

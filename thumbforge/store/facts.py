@@ -16,7 +16,6 @@ from thumbforge.errors import LedgerError
 from thumbforge.store.database import insert
 
 Origin = Literal["ingest", "user"]
-PREDICATES = ("member", "position", "part", "title")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +28,15 @@ class OpenFact:
 def playlist_item_id(playlist: str, video: str, occurrence: int) -> str:
     """The same on every machine: an entry is a video in a playlist, however often it moves."""
     return ids.derive(ids.WORLD, f"playlist-item:{playlist}:{video}:{occurrence}")
+
+
+def remember_item(connection: sqlite3.Connection, playlist: str, video: str, occurrence: int, at: float) -> str:
+    """Rows for a video and its place in a playlist, once each; the playlist item's id."""
+    item = playlist_item_id(playlist, video, occurrence)
+    insert(connection, "video", {"youtube_id": video, "created_at": at}, once="youtube_id")
+    place = {"id": item, "playlist_id": playlist, "video_id": video, "occurrence": occurrence}
+    insert(connection, "playlist_item", place, once="id")
+    return item
 
 
 def fact_id(run_id: str, item_id: str, predicate: str, value_json: str) -> str:

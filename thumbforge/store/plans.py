@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from thumbforge import ids
 from thumbforge.errors import ReplayDivergence
-from thumbforge.store.database import insert
+from thumbforge.store import iterations
+from thumbforge.store.database import Database, insert
+from thumbforge.store.iterations import Identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,46 +35,90 @@ def plan_items(
 
     What is known is read at once and what is new written at once: a run is about all items of a list, and may make one.
     """
-    keys = json.dumps([item.idempotency_key for _, item in items])
-    found = connection.execute(
-        "SELECT idempotency_key, id, key_parts_json FROM iteration"
-        " WHERE idempotency_key IN (SELECT value FROM json_each(?))",
-        (keys,),
-    )
-    known: dict[str, tuple[str, str]] = {key: (iteration_id, parts) for key, iteration_id, parts in found}
+    known = iterations.by_keys(connection, [item.idempotency_key for _, item in items])
     for _, item in items:
         if item.key_parts is None:
             continue
-        if item.idempotency_key not in known:
-            known[item.idempotency_key] = _new_iteration(connection, run_id, item, item.key_parts, now)
-        elif json.loads(known[item.idempotency_key][1]) != dict(item.key_parts):
+        found = known.get(item.idempotency_key)
+        if found is None:
+            known[item.idempotency_key] = new = _new_iteration(run_id, item, item.key_parts)
+            iterations.insert_iteration(connection, new, now)
+        elif found.key_parts != dict(item.key_parts):
             raise ReplayDivergence(f"key {item.idempotency_key[:8]} is recorded with other parts")
-    connection.executemany(
-        "INSERT INTO run_item (id, run_id, ordinal, item_key, idempotency_key, action, reason, plan_json, iteration_id)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (_run_item(run_id, ordinal, item, known.get(item.idempotency_key)) for ordinal, item in items),
+    for ordinal, item in items:
+        found = known.get(item.idempotency_key)
+        insert(connection, "run_item", _run_item(run_id, ordinal, item, found.id if found else None))
+
+
+def replace_items(connection: sqlite3.Connection, run_id: str, items: Iterable[PlannedItem], now: float) -> None:
+    """Plan these items of a run anew, each at the place that it has."""
+    found = connection.execute("SELECT item_key, ordinal FROM run_item WHERE run_id = ?", (run_id,))
+    places = {row["item_key"]: row["ordinal"] for row in found}
+    new = [(places[item.item_key], item) for item in items]
+    for _, item in new:
+        connection.execute("DELETE FROM run_item WHERE run_id = ? AND item_key = ?", (run_id, item.item_key))
+    plan_items(connection, run_id, new, now)
+
+
+def _run_item(run_id: str, ordinal: int, item: PlannedItem, iteration_id: str | None) -> dict[str, Any]:
+    return {
+        "id": ids.run_item_id(run_id, item.item_key),
+        "run_id": run_id,
+        "ordinal": ordinal,
+        "item_key": item.item_key,
+        "idempotency_key": item.idempotency_key,
+        "action": item.action,
+        "reason": item.reason,
+        "plan_json": ids.canonical_json(item.plan),
+        "iteration_id": iteration_id,
+    }
+
+
+def _new_iteration(run_id: str, item: PlannedItem, key_parts: Mapping[str, str]) -> Identity:
+    return Identity(
+        id=ids.iteration_id(run_id, item.item_key, item.idempotency_key),
+        run_id=run_id,
+        item_key=item.item_key,
+        idempotency_key=item.idempotency_key,
+        key_parts=dict(key_parts),
     )
 
 
-def _run_item(run_id: str, ordinal: int, item: PlannedItem, known: tuple[str, str] | None) -> tuple[Any, ...]:
-    own = ids.run_item_id(run_id, item.item_key)
-    told = (item.idempotency_key, item.action, item.reason, ids.canonical_json(item.plan))
-    return (own, run_id, ordinal, item.item_key, *told, known[0] if known else None)
+@dataclass(frozen=True, slots=True)
+class RecordedItem:
+    """One row of a frozen plan, as it was recorded."""
+
+    id: str
+    item_key: str
+    idempotency_key: str
+    plan: Mapping[str, Any]
+    iteration_id: str | None
 
 
-def _new_iteration(
-    connection: sqlite3.Connection, run_id: str, item: PlannedItem, key_parts: Mapping[str, str], now: float
-) -> tuple[str, str]:
-    iteration_id, parts = ids.iteration_id(run_id, item.item_key, item.idempotency_key), ids.canonical_json(key_parts)
-    row = {
-        "id": iteration_id,
-        "run_id": run_id,
-        "item_key": item.item_key,
-        "idempotency_key": item.idempotency_key,
-        "key_parts_json": parts,
-        "status": "pending",
-        "created_at": now,
-        "updated_at": now,
-    }
-    insert(connection, "iteration", row)
-    return iteration_id, parts
+def items_of(database: Database, run_id: str) -> list[RecordedItem]:
+    """A run's plan, in its order."""
+    rows = database.rows("SELECT * FROM run_item WHERE run_id = ? ORDER BY ordinal", (run_id,))
+    return [
+        RecordedItem(
+            id=row["id"],
+            item_key=row["item_key"],
+            idempotency_key=row["idempotency_key"],
+            plan=json.loads(row["plan_json"]),
+            iteration_id=row["iteration_id"],
+        )
+        for row in rows
+    ]
+
+
+def iterations_of(database: Database, run_id: str) -> dict[str, str]:
+    """The iteration of each item of a run's plan that has one, by item key."""
+    rows = database.rows(
+        "SELECT item_key, iteration_id FROM run_item WHERE run_id = ? AND iteration_id IS NOT NULL", (run_id,)
+    )
+    return {row["item_key"]: row["iteration_id"] for row in rows}
+
+
+def identities(database: Database) -> list[tuple[str, str, str]]:
+    """(id, run id, item key) of every row of every plan."""
+    rows = database.rows("SELECT id, run_id, item_key FROM run_item")
+    return [(row["id"], row["run_id"], row["item_key"]) for row in rows]

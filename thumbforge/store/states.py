@@ -15,14 +15,13 @@ from typing import Any, Literal
 
 from thumbforge.errors import LedgerError
 
-RunEvent = Literal["claim", "recover", "complete", "fail", "pause", "cancel"]
+RunEvent = Literal["claim", "complete", "fail", "pause", "cancel"]
 IterationEvent = Literal["claim", "release", "complete", "fail", "cancel"]
 
 RUN: Mapping[tuple[str, str], str] = {
     ("pending", "claim"): "running",
     ("paused", "claim"): "running",
     ("failed", "claim"): "running",
-    ("running", "recover"): "running",
     ("running", "complete"): "completed",
     ("running", "fail"): "failed",
     ("running", "pause"): "paused",

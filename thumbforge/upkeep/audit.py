@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,9 +9,8 @@ from typing import Any
 
 from thumbforge import ids
 from thumbforge.planning.project import Project, relative
-from thumbforge.store import names
+from thumbforge.store import attempts, exports, iterations, names, pictures, plans, runs
 from thumbforge.store.database import Database
-from thumbforge.store.leases import is_live
 from thumbforge.upkeep.files import Foreign, StoreFile, store_files
 
 
@@ -61,71 +59,64 @@ def audit(
             (notes if young else findings).append(_stray(file, grace_s, young))
         elif file.owner != "ledger":
             notes.append(Finding(f"{file.kind}-unrecorded", file.path.name, f"kept: a {file.owner} tells of it"))
-    tables = ("run", "iteration", "attempt", "final", "export")
-    counts = {name: database.rows(f"SELECT count(*) AS n FROM {name}")[0]["n"] for name in tables}
+    counts = database.counts("run", "iteration", "attempt", "final", "export")
     return Audit(tuple(findings), tuple(notes), {"asset": hashes, **counts})
 
 
 def _check_assets(project: Project, database: Database, findings: list[Finding], check_stop: Callable[[], None]) -> int:
-    rows = database.rows("SELECT sha256, suffix FROM asset")
-    for row in rows:
+    recorded = pictures.all_names(database)
+    for sha256, suffix in recorded:
         check_stop()
-        if not names.is_asset(row["sha256"], row["suffix"]):
-            findings.append(Finding("asset-name", repr(row["sha256"][:80]), "is not the name of a stored file"))
+        if not names.is_asset(sha256, suffix):
+            findings.append(Finding("asset-name", repr(sha256[:80]), "is not the name of a stored file"))
             continue
-        path = project.store.path(row["sha256"], row["suffix"])
-        sha256 = _hash(path)
-        if sha256 is None:
-            findings.append(Finding("asset-missing", row["sha256"][:12], f"no file {path.name}"))
-        elif sha256 != row["sha256"]:
-            findings.append(Finding("asset-damaged", row["sha256"][:12], f"{path.name} holds other bytes"))
-    return len(rows)
+        path = project.store.path(sha256, suffix)
+        found = _hash(path)
+        if found is None:
+            findings.append(Finding("asset-missing", sha256[:12], f"no file {path.name}"))
+        elif found != sha256:
+            findings.append(Finding("asset-damaged", sha256[:12], f"{path.name} holds other bytes"))
+    return len(recorded)
 
 
 def _unsound_rows(database: Database, now: float) -> Iterator[Finding]:
-    for row in database.rows("SELECT * FROM iteration"):
-        parts = json.loads(row["key_parts_json"])
-        if "file" in parts:
+    for own in iterations.identities(database):
+        if "file" in own.key_parts:
             continue  # a hero file: its ids derive from the file's hash
-        if ids.idempotency_key(ids.KeyParts(**parts)) != row["idempotency_key"]:
-            yield Finding("key", row["id"], f"key {row['idempotency_key'][:8]} does not follow from its parts")
-        if ids.iteration_id(row["run_id"], row["item_key"], row["idempotency_key"]) != row["id"]:
-            yield Finding("id", row["id"], "the iteration's id does not derive from its run, item and key")
-    for row in database.rows("SELECT id, iteration_id, n FROM attempt"):
-        if ids.attempt_id(row["iteration_id"], row["n"]) != row["id"]:
-            yield Finding("id", row["id"], "the attempt's id does not derive from its iteration and number")
-    for row in database.rows("SELECT id, run_id, item_key FROM run_item"):
-        if ids.run_item_id(row["run_id"], row["item_key"]) != row["id"]:
-            yield Finding("id", row["id"], "the plan row's id does not derive from its run and item")
-    executors = {row["id"]: row for row in database.rows("SELECT * FROM run")}
-    for row in database.rows("SELECT id, executor_run_id FROM attempt WHERE closed_at IS NULL"):
-        run = executors.get(row["executor_run_id"])
-        if run is None or not is_live(run["lease_owner"], run["lease_expires_at"], now):
-            yield Finding("attempt-open", row["id"], f"nobody executes it: run {row['executor_run_id'][:8]} is dead")
+        if ids.idempotency_key(ids.KeyParts(**own.key_parts)) != own.idempotency_key:
+            yield Finding("key", own.id, f"key {own.idempotency_key[:8]} does not follow from its parts")
+        if ids.iteration_id(own.run_id, own.item_key, own.idempotency_key) != own.id:
+            yield Finding("id", own.id, "the iteration's id does not derive from its run, item and key")
+    for attempt_id, iteration_id, n in attempts.identities(database):
+        if ids.attempt_id(iteration_id, n) != attempt_id:
+            yield Finding("id", attempt_id, "the attempt's id does not derive from its iteration and number")
+    for row_id, run_id, item_key in plans.identities(database):
+        if ids.run_item_id(run_id, item_key) != row_id:
+            yield Finding("id", row_id, "the plan row's id does not derive from its run and item")
+    for attempt_id, run_id in attempts.open_by_dead_runs(database, now):
+        yield Finding("attempt-open", attempt_id, f"nobody executes it: run {run_id[:8]} is dead")
 
 
 def _changed_exports(project: Project, database: Database, check_stop: Callable[[], None]) -> Iterator[Finding]:
     """A file that is gone comes back with the next batch; one that differs was edited, or another program wrote it."""
-    for row in database.rows("SELECT path, sha256 FROM export"):
+    for path, sha256 in exports.files(database):
         check_stop()
-        if not names.is_export(row["path"]):
-            yield Finding("export-name", repr(row["path"][:80]), "is no file in out/")
-            continue
-        sha256 = _hash(names.export_path(project.out, row["path"]))
-        if sha256 not in {None, row["sha256"]}:
-            yield Finding("export-differs", f"out/{row['path']}", "is not the picture that was put there")
+        if not names.is_export(path):
+            yield Finding("export-name", repr(path[:80]), "is no file in out/")
+        elif _hash(names.export_path(project.out, path)) not in {None, sha256}:
+            yield Finding("export-differs", f"out/{path}", "is not the picture that was put there")
 
 
 def _resumable_runs(database: Database, run_id: str, now: float) -> Iterator[Finding]:
-    for row in database.rows(
-        "SELECT * FROM run WHERE status IN ('pending', 'running', 'paused') AND id <> ?", (run_id,)
-    ):
-        if is_live(row["lease_owner"], row["lease_expires_at"], now):
-            yield Finding("run-live", row["id"][:8], "is being executed now")
-        elif row["status"] == "running":
-            yield Finding("run-dead", row["id"][:8], "its process died; the next batch or resume closes it")
+    for run in runs.unfinished(database, now):
+        if run.id == run_id:
+            continue
+        if run.is_live:
+            yield Finding("run-live", run.id[:8], "is being executed now")
+        elif run.status == "running":
+            yield Finding("run-dead", run.id[:8], "its process died; the next batch or resume closes it")
         else:
-            yield Finding("run-open", row["id"][:8], f"is {row['status']}; it can be resumed or cancelled")
+            yield Finding("run-open", run.id[:8], f"is {run.status}; it can be resumed or cancelled")
 
 
 def _stray(file: StoreFile, grace_s: float, young: bool) -> Finding:

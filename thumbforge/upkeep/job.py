@@ -12,7 +12,8 @@ from thumbforge.cancel import Cancel
 from thumbforge.errors import Exit, Interrupted, LedgerError
 from thumbforge.making.heartbeat import Heartbeat
 from thumbforge.settings import Settings
-from thumbforge.store.ledger import Ledger, NewRun
+from thumbforge.store.ledger import Ledger
+from thumbforge.store.runs import NewRun
 
 T = TypeVar("T")
 
@@ -27,7 +28,7 @@ class Job:
         self.now = ledger.now()
         self.grace_s, self._beat_s = settings.number("repair.grace_s"), settings.number("lease.beat_s")
         self.run_id = ids.new_run_id()
-        self._run = NewRun(self.run_id, kind, None, None, None, None, None, None, {})
+        self._run = NewRun(self.run_id, kind)
         self._finished = False
 
     def __enter__(self) -> Job:

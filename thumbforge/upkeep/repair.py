@@ -5,16 +5,16 @@ Both say what they would do unless told to do it. Redoing either is harmless: wh
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from thumbforge.errors import AssetDamaged
 from thumbforge.planning.project import Project
-from thumbforge.store import names
+from thumbforge.store import names, pictures
 from thumbforge.store.database import Database
-from thumbforge.store.deletion import IN_USE, unlink_freed, unlink_ours, unlink_witnesses
+from thumbforge.store.deletion import unlink_freed, unlink_ours
+from thumbforge.store.pruning import drop_superseded, superseded
 from thumbforge.store.witness import named_by_all
 from thumbforge.upkeep.files import Foreign, StoreFile, store_files
 
@@ -42,29 +42,29 @@ def repair(
                 yield removal
     if not damaged:
         return
-    for row in database.rows("SELECT sha256, suffix FROM asset"):
-        if names.is_asset(row["sha256"], row["suffix"]) and _is_damaged(project, row):
-            path = project.store.path(row["sha256"], row["suffix"])
+    for sha256, suffix in pictures.all_names(database):
+        if names.is_asset(sha256, suffix) and _is_damaged(project, sha256, suffix):
+            path = project.store.path(sha256, suffix)
             removal = Removal("damaged", path.name, _size(path))
             if not apply or unlink_ours(project.home, path):
                 yield removal
 
 
-def _is_damaged(project: Project, row: sqlite3.Row) -> bool:
+def _is_damaged(project: Project, sha256: str, suffix: str) -> bool:
     """There, but not what its name says. A link or a folder in its place is not ours to remove."""
-    if not project.store.has(row["sha256"], row["suffix"]):
+    if not project.store.has(sha256, suffix):
         return False
     try:
-        project.store.verify(row["sha256"], row["suffix"])
+        project.store.verify(sha256, suffix)
     except AssetDamaged:
-        return not project.store.path(row["sha256"], row["suffix"]).is_symlink()
+        return not project.store.path(sha256, suffix).is_symlink()
     return False
 
 
 def _unlink_unneeded(project: Project, database: Database, file: StoreFile) -> bool:
     """Look again under the write lock: another process may have given the file a row meanwhile, or be about to."""
-    with database.write("repair.row") as connection:
-        if connection.execute("SELECT 1 FROM asset WHERE sha256 = ?", (file.path.stem,)).fetchone():
+    with database.write("repair.row"):
+        if pictures.is_recorded(database, file.path.stem):
             return False
         if file.path.exists() and file.path.stat().st_mtime > file.modified:
             return False
@@ -76,49 +76,18 @@ def prune(project: Project, database: Database, keep: int, *, apply: bool) -> It
 
     Never what an iteration, an export or a run's reference uses.
     """
-    yield from (Removal("final", row["final_key"], 0) for row in database.rows(_OLD_FINALS, (keep,)))
-    yield from (Removal("take", row["id"], 0) for row in database.rows(_OLD_TAKES, (keep,)))
+    old = superseded(database, keep)
+    yield from (Removal("final", key, 0) for key in old.finals)
+    yield from (Removal("take", attempt, 0) for attempt in old.takes)
     if not apply:
         return
-    with database.write("repair.row") as connection:
-        dropped = connection.execute(
-            f"DELETE FROM final WHERE final_key IN (SELECT final_key FROM ({_OLD_FINALS})) RETURNING final_key", (keep,)
-        ).fetchall()
-        pruned = connection.execute(
-            f"UPDATE attempt SET outcome = 'pruned', art_sha256 = NULL WHERE id IN (SELECT id FROM ({_OLD_TAKES}))"
-            " RETURNING art_key",
-            (keep,),
-        ).fetchall()
-        kept = {row[0] for row in connection.execute("SELECT art_key FROM attempt WHERE art_sha256 IS NOT NULL")}
-        store = project.store
-        unlink_witnesses(store, [store.manifest_path(r[0]) for r in dropped if names.is_key(r[0])])
-        arts = {r[0] for r in pruned} - kept
-        unlink_witnesses(store, [store.record_path(key) for key in arts if names.is_key(key)])
-        unused = connection.execute(
-            f"DELETE FROM asset WHERE sha256 NOT IN ({IN_USE}) AND suffix <> '.json' RETURNING sha256, suffix, bytes"
-        ).fetchall()
+    unused = drop_superseded(database, project.store, keep)
     told = named_by_all(project.home) if unused else set()
-    for row in unused:
-        if row["sha256"] not in told and (name := unlink_freed(database, store, row["sha256"], row["suffix"])):
-            yield Removal("asset", name, row["bytes"])
-
-
-_OLD_FINALS = """
-SELECT final_key FROM (
-  SELECT final_key, row_number() OVER (PARTITION BY iteration_id ORDER BY created_at DESC, final_key) AS place
-  FROM final
-  WHERE final_key NOT IN (SELECT final_key FROM iteration WHERE final_key IS NOT NULL)
-    AND final_key NOT IN (SELECT final_key FROM export)
-    AND sha256 NOT IN (SELECT reference_sha256 FROM run WHERE reference_sha256 IS NOT NULL)
-) WHERE place > ?
-"""
-_OLD_TAKES = """
-SELECT id FROM (
-  SELECT id, row_number() OVER (PARTITION BY iteration_id ORDER BY n DESC) AS place FROM attempt
-  WHERE outcome = 'ok' AND id NOT IN (SELECT attempt_id FROM iteration WHERE attempt_id IS NOT NULL)
-    AND art_sha256 NOT IN (SELECT reference_sha256 FROM run WHERE reference_sha256 IS NOT NULL)
-) WHERE place > ?
-"""
+    for picture in unused:
+        if picture.sha256 not in told and (
+            name := unlink_freed(database, project.store, picture.sha256, picture.suffix)
+        ):
+            yield Removal("asset", name, picture.bytes)
 
 
 def _size(path: Path) -> int:

@@ -1,0 +1,88 @@
+"""Finished pictures, one row for each final key."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from thumbforge import ids
+from thumbforge.errors import ReplayDivergence
+from thumbforge.store.database import Database, insert
+from thumbforge.store.pictures import PICTURE, StoredPicture, picture_of
+
+_FAILED = '"ok":false'  # as `record` writes it: canonical JSON
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFinal:
+    final_key: str
+    picture: StoredPicture
+    compliant: bool
+    report_json: str
+
+    @property
+    def is_faultless(self) -> bool:
+        """Whether every check was passed, told without decoding thousands of reports."""
+        return _FAILED not in self.report_json
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """Decoded when it is asked for: a plan over thousands of finished items never does."""
+        found: dict[str, Any] = json.loads(self.report_json)
+        return found
+
+
+def known(database: Database, keys: Sequence[str]) -> list[KnownFinal]:
+    """Those of these keys, whether or not their files are in the store."""
+    rows = database.rows(
+        f"SELECT final_key, compliant, report_json, {PICTURE} FROM final JOIN asset ON asset.sha256 = final.sha256"
+        " WHERE final_key IN (SELECT value FROM json_each(?))",
+        (json.dumps(keys),),
+    )
+    return [
+        KnownFinal(
+            final_key=row["final_key"],
+            picture=picture_of(row),
+            compliant=bool(row["compliant"]),
+            report_json=row["report_json"],
+        )
+        for row in rows
+    ]
+
+
+def record(
+    connection: sqlite3.Connection,
+    *,
+    final_key: str,
+    iteration_id: str,
+    art_sha256: str,
+    sha256: str,
+    compliant: bool,
+    report: Mapping[str, Any],
+    now: float,
+) -> None:
+    """A final's row. Where there is one, the picture may be another (drawn anew by other library versions after its
+    file was lost), the art may not: that is a ReplayDivergence."""
+    row = {
+        "final_key": final_key,
+        "iteration_id": iteration_id,
+        "art_sha256": art_sha256,
+        "sha256": sha256,
+        "compliant": int(compliant),
+        "report_json": ids.canonical_json(report),
+        "created_at": now,
+    }
+    if insert(connection, "final", row, once="final_key"):
+        return
+    stored = connection.execute("SELECT * FROM final WHERE final_key = ?", (final_key,)).fetchone()
+    if stored["art_sha256"] != art_sha256:
+        raise ReplayDivergence(f"final {final_key[:8]} is recorded with other art")
+    if stored["sha256"] != sha256:
+        connection.execute(
+            "UPDATE final SET sha256 = :sha256, report_json = :report_json, compliant = :compliant"
+            " WHERE final_key = :final_key",
+            row,
+        )
