@@ -9,12 +9,12 @@ import shutil
 import socket
 import ssl
 import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import httpcore
 import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -23,11 +23,13 @@ from hypothesis import strategies as st
 from tests.recorded_server import (
     RecordedServer,
     answer,
+    closed,
     in_turn,
     message,
     raw,
+    stalled,
 )
-from tests.stubs.http_kit import OK, SOON_S
+from tests.stubs.http_kit import OK, SOON_S, until
 from thumbforge.cancel import Cancel
 from thumbforge.errors import (
     Interrupted,
@@ -58,15 +60,6 @@ def test_every_error_of_httpx_has_its_verdict(foreign: type[Exception]) -> None:
     assert "secret" not in found.message
 
 
-@pytest.mark.parametrize("foreign", _exceptions(httpcore), ids=lambda cls: cls.__name__)
-def test_every_error_of_httpcore_has_its_twin(foreign: type[Exception]) -> None:
-    """The transport turns each into the class of the same name in httpx, except one that never leaves httpcore."""
-    if foreign is httpcore.ConnectionNotAvailable:
-        return
-    assert issubclass(foreign, wire._FOREIGN)
-    assert type(wire.as_httpx(foreign("x"))).__name__ == foreign.__name__
-
-
 def test_the_most_specific_verdict_counts() -> None:
     """A subclass that is not known is judged as its nearest known base."""
 
@@ -77,44 +70,95 @@ def test_the_most_specific_verdict_counts() -> None:
     assert Http("test", "").translated(httpx.ReadTimeout("x"), "").unclear
 
 
-def _address(port: int) -> Any:
-    return (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))
+def name_has(monkeypatch: pytest.MonkeyPatch, *hosts: str) -> None:
+    """A name that is looked up has these addresses."""
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, 0)) for host in hosts]
+    usual = socket.getaddrinfo
+    look_up = lambda name, *rest, **more: found if name == b"two-ways.invalid" else usual(name, *rest, **more)  # noqa: E731
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
 
 
 def test_every_address_of_a_host_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the first refuses, the next is asked."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        refusing = listener.getsockname()[1]
     with RecordedServer(in_turn(raw(OK))) as server:
-        good = int(server.url.rpartition(":")[2])
-        monkeypatch.setattr(wire, "_addresses", lambda *_: [_address(refusing), _address(good)])
-        reply = Http("test", "").exchange("GET", "http://two-ways.invalid/", cancel=Cancel(), timeout_s=20)
-        assert reply.status == 200
-        monkeypatch.setattr(wire, "_addresses", lambda *_: [_address(refusing)] * 2)
-        with pytest.raises(ProviderTransient, match="refused"):
-            Http("test", "").exchange("GET", "http://two-ways.invalid/", cancel=Cancel(), timeout_s=20)
+        url = f"http://two-ways.invalid:{server.url.rpartition(':')[2]}/"
+        name_has(monkeypatch, "127.0.0.2", "127.0.0.1")
+        assert Http("test", "").exchange("GET", url, cancel=Cancel(), timeout_s=20).status == 200
+        name_has(monkeypatch, "127.0.0.2", "127.0.0.3")
+        with pytest.raises(ProviderTransient, match="refused") as caught:
+            Http("test", "").exchange("GET", url, cancel=Cancel(), timeout_s=20)
+        assert not caught.value.unclear
 
 
 def test_an_address_that_leads_nowhere_gives_way_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     """A listener whose queue is full answers nobody; the next address is asked after a while, or the call is late."""
-    monkeypatch.setattr(wire, "NEXT_S", 0.2)
-    with socket.socket() as deaf, contextlib.ExitStack() as waiting:
-        deaf.bind(("127.0.0.1", 0))
+    with RecordedServer(in_turn(raw(OK))) as server, socket.socket() as deaf, contextlib.ExitStack() as waiting:
+        port = int(server.url.rpartition(":")[2])
+        deaf.bind(("127.0.0.2", port))
         deaf.listen(0)
         for _ in range(4):
             knock = waiting.enter_context(socket.socket())
             knock.setblocking(False)
             with contextlib.suppress(BlockingIOError):
                 knock.connect(deaf.getsockname())
-        with RecordedServer(in_turn(raw(OK))) as server:
-            ways = [_address(deaf.getsockname()[1]), _address(int(server.url.rpartition(":")[2]))]
-            monkeypatch.setattr(wire, "_addresses", lambda *_: ways)
-            reply = Http("test", "").exchange("GET", "http://two-ways.invalid/", cancel=Cancel(), timeout_s=20)
-            assert reply.status == 200
-            monkeypatch.setattr(wire, "_addresses", lambda *_: ways[:1])
-            with pytest.raises(ProviderTransient, match="no connection in time") as caught:
-                Http("test", "").exchange("GET", "http://two-ways.invalid/", cancel=Cancel(), timeout_s=0.5)
-            assert not caught.value.unclear
+        url = f"http://two-ways.invalid:{port}/"
+        name_has(monkeypatch, "127.0.0.2", "127.0.0.1")
+        assert Http("test", "").exchange("GET", url, cancel=Cancel(), timeout_s=20).status == 200
+        name_has(monkeypatch, "127.0.0.2")
+        with pytest.raises(ProviderTransient, match="no connection in time") as caught:
+            Http("test", "").exchange("GET", url, cancel=Cancel(), timeout_s=0.5)
+        assert not caught.value.unclear
+
+
+HANGING = """
+import socket, sys, threading
+from thumbforge.cancel import Cancel
+from thumbforge.errors import Interrupted, ProviderTransient
+from thumbforge.web.http import Http
+
+asked = threading.Event()
+
+def hang(*_):
+    asked.set()
+    threading.Event().wait()
+
+socket.getaddrinfo = hang
+cancel = Cancel()
+threading.Thread(target=lambda: (asked.wait(), cancel.set()), daemon=True).start()
+for given, expected, seconds in ((cancel, Interrupted, 60), (Cancel(), ProviderTransient, 0.2)):
+    try:
+        Http("test", "").exchange("GET", "https://hangs.invalid/", cancel=given, timeout_s=seconds)
+    except expected as error:
+        print(type(error).__name__, getattr(error, "unclear", False))
+"""
+
+
+def test_a_name_that_hangs_holds_up_neither_ctrl_c_nor_the_exit() -> None:
+    """A look-up that never ends: the call is interrupted or late, and clear; the interpreter goes."""
+    done = subprocess.run([sys.executable, "-c", HANGING], capture_output=True, text=True, timeout=30, check=True)
+    assert (done.stdout, done.stderr) == ("Interrupted False\nProviderTransient False\n", "")
+
+
+def test_sixteen_calls_in_flight_end_at_once() -> None:
+    """As many as there are, all are over as soon as one."""
+    cancel, ended = Cancel(), []
+
+    def run(url: str) -> None:
+        with pytest.raises(Interrupted):
+            Http("test", "").exchange("POST", url, cancel=cancel, timeout_s=60, json={})
+        ended.append(time.monotonic())
+
+    with RecordedServer(lambda _: stalled(OK[:40])) as server:
+        workers = [threading.Thread(target=run, args=(server.url,), daemon=True) for _ in range(16)]
+        for worker in workers:
+            worker.start()
+        until(lambda: len(server.requests) == 16)
+        before = time.monotonic()
+        cancel.set()
+        for worker in workers:
+            worker.join(10)
+    assert len(ended) == 16
+    assert max(ended) - before < SOON_S
 
 
 # TLS and proxies
@@ -174,9 +218,9 @@ def test_tls_is_checked_and_can_be_stopped(
     with pytest.raises(ProviderTransient, match="certificate") as caught:
         Http("test", "").exchange("GET", url, cancel=Cancel(), timeout_s=20)
     assert not caught.value.unclear
-    monkeypatch.setenv("SSL_CERT_FILE", f"{certificate}.crt")
+    known = ssl.create_default_context(cafile=f"{certificate}.crt")
+    monkeypatch.setattr(wire, "trusted", lambda: known)
     http = Http("test", "")
-    http._client = httpx.Client(transport=_trusting(certificate), timeout=None)  # type: ignore[assignment]
     assert http.exchange("GET", url, cancel=Cancel(), timeout_s=20).body == b"y" * 200_000
     cancel = Cancel()
     raised: list[BaseException] = []
@@ -193,12 +237,6 @@ def test_tls_is_checked_and_can_be_stopped(
     cancel.set()
     worker.join(SOON_S)
     assert [type(error) for error in raised] == [Interrupted]
-
-
-def _trusting(certificate: Path) -> wire.Transport:
-    transport = wire.Transport()
-    transport._ssl = ssl.create_default_context(cafile=f"{certificate}.crt")
-    return transport
 
 
 def test_a_proxy_of_the_environment_is_used_but_not_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,6 +261,17 @@ def test_a_proxy_that_we_cannot_use_is_not_passed_over(monkeypatch: pytest.Monke
     monkeypatch.delenv("NO_PROXY", raising=False)
     with pytest.raises(ProviderSetup):
         Http("test", "").exchange("GET", "https://elsewhere.invalid/", cancel=Cancel(), timeout_s=20)
+
+
+def test_a_proxy_that_hangs_up_is_clear(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The service has not been asked before the way through the proxy stands."""
+    with RecordedServer(in_turn(closed)) as proxy:
+        monkeypatch.setenv("https_proxy", proxy.url)
+        monkeypatch.delenv("no_proxy", raising=False)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        with pytest.raises(ProviderTransient, match="proxy") as caught:
+            Http("test", "").exchange("GET", "https://elsewhere.invalid/", cancel=Cancel(), timeout_s=20)
+    assert not caught.value.unclear
 
 
 def test_libraries_write_no_headers_into_logs(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,22 +1,19 @@
-"""One exchange with a service: a request out, a whole answer in, or an error of ours. httpx comes with the first."""
+"""The one HTTP edge: a request out, a whole answer in, or an error of ours. httpx comes with the first exchange."""
 
 from __future__ import annotations
 
-import threading
+import os
 import time
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from thumbforge import __version__
 from thumbforge.cancel import Cancel
 from thumbforge.errors import OutputUnusable, ProviderError, ProviderSetup, ProviderTimeout, ProviderTransient
 from thumbforge.pixels.limits import MAX_BYTES
-
-if TYPE_CHECKING:
-    import httpx
 
 Part = tuple[str, tuple[str, bytes, str]]
 """A file of a form: field, (file name, bytes, media type)."""
@@ -79,15 +76,13 @@ VERDICTS: Mapping[str, Verdict] = {
 
 
 class Http:
-    """HTTP for one provider: one client, made when it is first needed, safe from several threads.
+    """HTTP for one provider or source, safe from several threads.
 
     `hint` says what to do where the service cannot be reached.
     """
 
     def __init__(self, provider: str, hint: str) -> None:
         self.provider, self.hint = provider, hint
-        self._client: httpx.Client | None = None
-        self._lock = threading.Lock()
 
     def exchange(
         self,
@@ -101,60 +96,45 @@ class Http:
         form: Mapping[str, str] | None = None,
         files: Sequence[Part] | None = None,
         query: Mapping[str, str] | None = None,
+        most: int = 0,
     ) -> Reply:
-        """The answer, whatever its status. `timeout_s` bounds the whole exchange, to the last byte.
+        """The answer, whatever its status. `timeout_s` bounds the whole exchange, to the last byte; `most` its bytes
+        (64 MB where it is not given).
 
         Raises Interrupted within a tenth of a second of a cancel, ProviderTimeout, ProviderTransient (`unclear` where
-        the request had gone out), ProviderSetup for an address that cannot be, OutputUnusable for more than 64 MB.
+        the request had gone out), ProviderSetup for an address that cannot be, OutputUnusable for an answer that is
+        too long.
         """
         from thumbforge.web import wire
 
-        client = self._ready()
+        most = most or MAX_BYTES
+        ends = time.monotonic() + timeout_s
         sent = {"User-Agent": f"thumbforge/{__version__}", "Accept-Encoding": "identity", **(headers or {})}
-        token = wire.watch.set(wire.Watch(cancel, time.monotonic() + timeout_s))
         try:
-            request = client.build_request(
-                method, url, headers=sent, json=json, data=dict(form or {}) or None, files=files, params=query
-            )
-            response = client.send(request, stream=True)
-            try:
-                return Reply(response.status_code, _headers(response), self._body(response))
-            finally:
-                response.close()
+            status, told, body = wire.exchange(
+                method, url, cancel=cancel, ends=ends, most=most,
+                headers=sent, json=json, data=dict(form or {}) or None, files=files, params=query,
+            )  # fmt: skip
+        except wire.TooLong:
+            raise self._too_long(most) from None
         except Exception as error:
             if type(error).__module__.partition(".")[0] != "httpx":
                 raise
             raise self.translated(error, url) from error
-        finally:
-            wire.watch.reset(token)
+        packed = told.get("content-encoding", "identity").strip().lower()
+        return Reply(status, told, self._unpacked(body, packed, most))
 
     def translated(self, error: Exception, url: str) -> ProviderError:
         """The one edge where httpx errors become ours. Addresses are told without path and query."""
         verdict = next((VERDICTS[cls.__name__] for cls in type(error).__mro__ if cls.__name__ in VERDICTS), _LOST)
         name = type(error).__name__
-        reason = str(error) if verdict is _NO_WAY else ""
+        reason = _reason(error) if verdict is _NO_WAY else ""
         told = f"{self.provider}: {host_of(url)}: {verdict.says}{f' ({reason})' if reason else f' ({name})'}"
         found = verdict.error(told, hint=self.hint)
         found.unclear = verdict.unclear
         return found
 
-    def _ready(self) -> httpx.Client:
-        with self._lock:
-            if self._client is None:
-                from thumbforge.web.wire import make_client
-
-                self._client = make_client()
-            return self._client
-
-    def _body(self, response: httpx.Response) -> bytes:
-        body = bytearray()
-        for chunk in response.iter_raw():
-            body += chunk
-            if len(body) > MAX_BYTES:
-                raise self._too_large()
-        return self._unpacked(bytes(body), response.headers.get("content-encoding", "identity").strip().lower())
-
-    def _unpacked(self, body: bytes, encoding: str) -> bytes:
+    def _unpacked(self, body: bytes, encoding: str, most: int) -> bytes:
         """We ask for plain bytes; a proxy may pack them all the same. A packed bomb stops at the same limit."""
         if encoding in ("", "identity") or not body:
             return body
@@ -162,19 +142,26 @@ class Http:
             raise OutputUnusable(f"{self.provider}: the answer is packed in a way that was not asked for")
         unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)
         try:
-            plain = unpack.decompress(body, MAX_BYTES + 1)
+            plain = unpack.decompress(body, most + 1)
         except zlib.error as error:
             raise OutputUnusable(f"{self.provider}: the packed answer is damaged") from error
-        if len(plain) > MAX_BYTES:
-            raise self._too_large()
+        if len(plain) > most:
+            raise self._too_long(most)
         return plain
 
-    def _too_large(self) -> OutputUnusable:
-        return OutputUnusable(f"{self.provider}: the answer has more than {MAX_BYTES // 2**20} MB")
+    def _too_long(self, most: int) -> OutputUnusable:
+        return OutputUnusable(f"{self.provider}: the answer has more than {most // 2**20} MB")
 
 
-def _headers(response: httpx.Response) -> dict[str, str]:
-    return {name.lower(): value for name, value in response.headers.items()}
+def _reason(error: BaseException) -> str:
+    """What the system said: of several addresses that were tried, about the first."""
+    while cause := error.__cause__ or (error.__context__ if type(error).__module__.startswith("httpcore") else None):
+        error = cause
+    if isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, OSError) and (error.errno or 0) > 0:
+        return os.strerror(error.errno or 0)
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def host_of(url: str) -> str:

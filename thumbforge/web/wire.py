@@ -1,112 +1,137 @@
-"""The HTTP transport: httpx on sockets whose every wait ends with the run, and with the call's own time.
+"""The HTTP transport: httpx' async client, one call on one event loop in the thread that asks.
 
-httpx and httpcore are imported here and nowhere else. A stock client cannot be stopped from another thread: a blocked
-`recv` does not notice that its socket was closed. So the sockets here never block; they wait in slices.
+httpx is imported here and nowhere else. A call is a task, so that it can be ended at any point: by Ctrl-C, and by its
+own time. Nothing is shared between calls but the certificates, so there is no thread to keep and none to wait for.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import ipaddress
 import logging
-import select
 import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextvars import ContextVar
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
-import httpcore
 import httpx
 
 from thumbforge.cancel import Cancel
 
-T = TypeVar("T")
-
 SLICE_S = 0.1
 """Longest wait without a look at the clock and at Ctrl-C."""
 CONNECT_S = 15.0
-NEXT_S = 4.0
-"""After this a host's next address is tried: one of its ways (IPv6, mostly) may lead nowhere."""
-_POLLS = {"read": "POLLIN", "write": "POLLOUT"}
+MAX_PORT = 65535
+_CLOSING_S = 1.0
 
 # At DEBUG these two write headers with keys and addresses with signatures into any log that the process has.
 for _name in ("httpx", "httpcore"):
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 
-@dataclass(slots=True)
-class Watch:
-    """What ends the exchange of this thread. `ends` is by the monotonic clock."""
-
-    cancel: Cancel
-    ends: float
-
-    def check(self, late: type[Exception], ends: float = float("inf")) -> None:
-        """Interrupted once the run is cancelled, `late` once the time is over."""
-        self.cancel.check()
-        if time.monotonic() >= min(self.ends, ends):
-            raise late("the time is over")
+class TooLong(Exception):
+    """The answer has more bytes than may come."""
 
 
-watch: ContextVar[Watch] = ContextVar("thumbforge_http_watch")
+def exchange(
+    method: str, url: str, *, cancel: Cancel, ends: float, most: int, **sent: Any
+) -> tuple[int, Mapping[str, str], bytes]:
+    """Status, headers by lower-case name and the bytes as they came, at most `most`; `ends` is by the monotonic clock.
+
+    `sent` is as httpx takes it: headers, json, data, files, params. Raises Interrupted, TooLong, or an error of httpx,
+    whose class says whether the request was out when the time was over or the connection broke.
+    """
+    cancel.check()
+    with asyncio.Runner(loop_factory=Loop) as runner:
+        return runner.run(_whole(method, url, cancel, ends, most, sent))
 
 
-def make_client() -> httpx.Client:
+async def _whole(
+    method: str, url: str, cancel: Cancel, ends: float, most: int, sent: Mapping[str, Any]
+) -> tuple[int, Mapping[str, str], bytes]:
+    stage = _Stage()
+    call = asyncio.create_task(_answer(method, url, stage, most, sent))
+    try:
+        while not call.done():
+            cancel.check()
+            if (left := ends - time.monotonic()) <= 0:
+                raise stage.late("the time is over")
+            await asyncio.wait({call}, timeout=min(left, SLICE_S))
+        return call.result()
+    except OSError as error:  # of TLS, mostly: httpx passes some of them on as they are
+        raise stage.lost(str(error)) from error
+    except (httpx.ReadError, httpx.RemoteProtocolError) as error:
+        if stage.asked:
+            raise
+        raise httpx.ProxyError(str(error)) from error
+    finally:
+        if call.cancel():
+            await asyncio.wait({call}, timeout=_CLOSING_S)
+
+
+async def _answer(
+    method: str, url: str, stage: _Stage, most: int, sent: Mapping[str, Any]
+) -> tuple[int, Mapping[str, str], bytes]:
+    async with _client(url) as client:
+        request = client.build_request(method, url, extensions={"trace": stage.trace}, **sent)
+        response = await client.send(request, stream=True)
+        async with contextlib.aclosing(response):
+            headers = {name.lower(): value for name, value in response.headers.items()}
+            return response.status_code, headers, await _bytes(response.aiter_raw(), most)
+
+
+async def _bytes(pieces: AsyncIterator[bytes], most: int) -> bytes:
+    body = bytearray()
+    async for piece in pieces:
+        body += piece
+        if len(body) > most:
+            raise TooLong
+    return bytes(body)
+
+
+class _Stage:
+    """How far a call is, as httpcore traces it: what an end at this point means."""
+
+    def __init__(self) -> None:
+        self.late: type[httpx.TimeoutException] = httpx.ConnectTimeout
+        self.lost: type[httpx.NetworkError] = httpx.ConnectError
+        self.asked = False
+
+    async def trace(self, event: str, info: Mapping[str, Any]) -> None:
+        request = info.get("request")
+        if request is None or request.method == b"CONNECT":  # that asks a proxy for the way, the service for nothing
+            return
+        self.asked = True
+        if "send_request" in event:
+            self.late, self.lost = httpx.WriteTimeout, httpx.WriteError
+        elif "receive_response" in event:
+            self.late, self.lost = httpx.ReadTimeout, httpx.ReadError
+
+
+def _client(url: str) -> httpx.AsyncClient:
     """HTTP/1.1, no redirects followed, no retries, no connection kept: calls are seconds apart, and a kept connection
-    that the server closes meanwhile would make the outcome of the next call unclear. The time is kept by `Watch`."""
-    return httpx.Client(transport=Transport(), follow_redirects=False, timeout=None, trust_env=False)  # noqa: S113
+    that the server closes meanwhile would make the outcome of the next call unclear."""
+    address = httpx.URL(url)
+    if (address.port or 0) > MAX_PORT:
+        raise httpx.InvalidURL(f"there is no port {address.port}")
+    return httpx.AsyncClient(
+        verify=trusted(),
+        proxy=_proxy(proxy_for(address)),
+        follow_redirects=False,
+        timeout=httpx.Timeout(None, connect=CONNECT_S),
+        trust_env=False,
+    )
 
 
 @lru_cache(maxsize=1)
-def _trusted() -> ssl.SSLContext:
+def trusted() -> ssl.SSLContext:
     """The certificates that are trusted, read once: it takes longer than the rest of a client."""
     return httpx.create_ssl_context()
-
-
-class Transport(httpx.BaseTransport):
-    """One pool for direct connections and one for each proxy that the environment names."""
-
-    def __init__(self) -> None:
-        self._ssl = _trusted()
-        self._pools: dict[str, httpcore.ConnectionPool] = {}
-        self._lock = threading.Lock()
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        assert isinstance(request.stream, httpx.SyncByteStream)
-        url = request.url
-        asked = httpcore.Request(
-            request.method,
-            httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
-            headers=request.headers.raw,
-            content=request.stream,
-        )
-        try:
-            response = self._pool(proxy_for(url)).handle_request(asked)
-        except _FOREIGN as error:
-            raise as_httpx(error) from error
-        assert isinstance(response.stream, Iterable)
-        return httpx.Response(response.status, headers=response.headers, stream=_Body(response.stream))
-
-    def close(self) -> None:
-        for pool in self._pools.values():
-            pool.close()
-
-    def _pool(self, proxy: str) -> httpcore.ConnectionPool:
-        with self._lock:
-            if proxy not in self._pools:
-                own: dict[str, Any] = {
-                    "ssl_context": self._ssl,
-                    "max_connections": None,
-                    "max_keepalive_connections": 0,
-                    "network_backend": Network(),
-                }
-                self._pools[proxy] = _proxied(proxy, own) if proxy else httpcore.ConnectionPool(**own)
-            return self._pools[proxy]
 
 
 def proxy_for(url: httpx.URL) -> str:
@@ -124,179 +149,47 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _proxied(proxy: str, own: dict[str, Any]) -> httpcore.HTTPProxy:
-    url = httpx.URL(proxy if "://" in proxy else f"http://{proxy}")
+def _proxy(named: str) -> httpx.Proxy | None:
+    if not named:
+        return None
+    url = httpx.URL(named if "://" in named else f"http://{named}")
     if url.scheme != "http":
         raise httpx.UnsupportedProtocol(f"a proxy with {url.scheme}:// cannot be used")
-    auth = (url.username, url.password) if url.username else None
-    return httpcore.HTTPProxy(f"http://{url.netloc.decode().rpartition('@')[2]}", proxy_auth=auth, **own)
+    return httpx.Proxy(url)
 
 
-_FOREIGN = (
-    httpcore.TimeoutException,
-    httpcore.NetworkError,
-    httpcore.ProtocolError,
-    httpcore.ProxyError,
-    httpcore.UnsupportedProtocol,
-)
+class Loop(asyncio.SelectorEventLoop):
+    """An event loop whose look-ups of names hold up nobody: the usual one's run in threads that are waited for when
+    the interpreter ends, and nothing can stop `getaddrinfo`."""
 
-
-def as_httpx(error: Exception) -> httpx.HTTPError:
-    """The class of the same name in httpx, as httpx' own transport does it."""
-    twin: type[httpx.TransportError] = getattr(httpx, type(error).__name__)
-    return twin(str(error))
-
-
-class _Body(httpx.SyncByteStream):
-    def __init__(self, stream: Iterable[bytes]) -> None:
-        self._stream = stream
-
-    def __iter__(self) -> Iterator[bytes]:
-        try:
-            yield from self._stream
-        except _FOREIGN as error:
-            raise as_httpx(error) from error
-
-    def close(self) -> None:
-        if hasattr(self._stream, "close"):
-            self._stream.close()
-
-
-class Network(httpcore.NetworkBackend):
-    """TCP connections to every address of a host in turn."""
-
-    def connect_tcp(
+    async def getaddrinfo(
         self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore.NetworkStream:
-        ends = time.monotonic() + CONNECT_S
-        found = _addresses(host, port, ends)
-        refused: Exception = httpcore.ConnectError(f"{host} has no address")
-        for left, (family, kind, protocol, _, address) in zip(range(len(found), 0, -1), found, strict=True):
-            sock = socket.socket(family, kind, protocol)
+        host: bytes | str | None,
+        port: bytes | str | int | None,
+        *,
+        family: int = 0,
+        type: int = 0,
+        proto: int = 0,
+        flags: int = 0,
+    ) -> list[Any]:
+        found: asyncio.Future[list[Any]] = self.create_future()
+
+        def tell(addresses: list[Any] | Exception) -> None:
+            if found.done():
+                return
+            if isinstance(addresses, Exception):
+                found.set_exception(addresses)
+            else:
+                found.set_result(addresses)
+
+        def look_up() -> None:
+            addresses: list[Any] | Exception
             try:
-                return self._connected(sock, address, ends if left == 1 else min(ends, time.monotonic() + NEXT_S))
-            except (OSError, httpcore.ConnectTimeout) as error:
-                sock.close()
-                refused = error if isinstance(error, httpcore.ConnectTimeout) else httpcore.ConnectError(str(error))
-            except BaseException:
-                sock.close()
-                raise
-        raise refused
+                addresses = socket.getaddrinfo(host, port, family, type, proto, flags)
+            except (OSError, UnicodeError) as error:
+                addresses = error if isinstance(error, OSError) else OSError(str(error))
+            with contextlib.suppress(RuntimeError):  # the call is over, and its loop with it
+                self.call_soon_threadsafe(tell, addresses)
 
-    def _connected(self, sock: socket.socket, address: Any, ends: float) -> Stream:
-        sock.setblocking(False)
-        try:
-            sock.connect(address)
-        except BlockingIOError:
-            _until_ready(sock, "write", httpcore.ConnectTimeout, ends)
-        if problem := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
-            raise OSError(problem, f"connection refused or lost (error {problem})")
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return Stream(sock)
-
-
-class Stream(httpcore.NetworkStream):
-    """A socket that never blocks; TLS goes on top of it."""
-
-    def __init__(self, sock: socket.socket) -> None:
-        self._sock = sock
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        try:
-            return self._done(lambda: self._sock.recv(max_bytes), "read", httpcore.ReadTimeout)
-        except OSError as error:
-            raise httpcore.ReadError(str(error)) from error
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        left = memoryview(buffer)
-        try:
-            while left:
-                left = left[self._done(lambda: self._sock.send(left), "write", httpcore.WriteTimeout) :]  # noqa: B023
-        except OSError as error:
-            raise httpcore.WriteError(str(error)) from error
-
-    def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
-    ) -> httpcore.NetworkStream:
-        ends = time.monotonic() + CONNECT_S
-        stream = self
-        try:
-            secure = ssl_context.wrap_socket(
-                self._sock, server_hostname=server_hostname, do_handshake_on_connect=False, suppress_ragged_eofs=False
-            )
-            stream = Stream(secure)
-            stream._done(secure.do_handshake, "read", httpcore.ConnectTimeout, ends)
-        except BaseException as error:
-            stream.close()
-            if isinstance(error, (OSError, ValueError)):
-                raise httpcore.ConnectError(str(error)) from error
-            raise
-        return stream
-
-    def close(self) -> None:
-        self._sock.close()
-
-    def get_extra_info(self, info: str) -> Any:
-        if info == "ssl_object" and isinstance(self._sock, ssl.SSLSocket):
-            return self._sock
-        return self._sock if info == "socket" else None
-
-    def _done(self, action: Callable[[], T], side: str, late: type[Exception], ends: float = float("inf")) -> T:
-        """What `action` gives once the socket is ready for it."""
-        while True:
-            watch.get().check(late, ends)
-            try:
-                return action()
-            except ssl.SSLWantReadError:
-                _until_ready(self._sock, "read", late, ends)
-            except ssl.SSLWantWriteError:
-                _until_ready(self._sock, "write", late, ends)
-            except BlockingIOError:
-                _until_ready(self._sock, side, late, ends)
-
-
-def _until_ready(sock: socket.socket, side: str, late: type[Exception], ends: float) -> None:
-    """Wait for the socket. Interrupted or `late` where something else comes first."""
-    poll = select.poll() if hasattr(select, "poll") else None
-    if poll:
-        poll.register(sock, getattr(select, _POLLS[side]))
-    while True:
-        watch.get().check(late, ends)
-        if poll:
-            ready = bool(poll.poll(SLICE_S * 1000))
-        else:
-            mine = [sock]
-            ready = any(select.select(mine if side == "read" else [], mine if side == "write" else [], mine, SLICE_S))
-        if ready:
-            return
-
-
-def _addresses(host: str, port: int, ends: float) -> list[Any]:
-    """`getaddrinfo`, which nothing can stop, in a thread of its own: a call that is cancelled does not wait for it."""
-    found: list[Any] = []
-    failed: list[OSError] = []
-
-    def look_up() -> None:
-        try:
-            found.extend(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
-        except OSError as error:
-            failed.append(error)
-        except UnicodeError as error:
-            failed.append(OSError(str(error)))
-
-    if is_loopback(host):
-        look_up()
-    else:
-        thread = threading.Thread(target=look_up, name="thumbforge-dns", daemon=True)
-        thread.start()
-        while thread.is_alive():
-            watch.get().check(httpcore.ConnectTimeout, ends)
-            thread.join(SLICE_S)
-    if failed:
-        raise httpcore.ConnectError(f"{host}: {failed[0].strerror or failed[0]}")
-    return found
+        threading.Thread(target=look_up, name="thumbforge-dns", daemon=True).start()
+        return await found
