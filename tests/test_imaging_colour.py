@@ -1,4 +1,4 @@
-"""Colour arithmetic, contrast and the scrim, on grounds that are hard to write on."""
+"""Colour arithmetic, accents, contrast and what helps it, on grounds that are hard to write on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
-from thumbforge.imaging import contrast, draw
+from thumbforge.imaging import contrast, draw, ground, patches, slots, tones
+from thumbforge.imaging.surfaces import Surfaces
 from thumbforge.pixels import colour
 
 BYTE = st.integers(0, 255)
@@ -33,8 +34,8 @@ RGB = st.tuples(BYTE, BYTE, BYTE)
 )
 def test_contrast_is_that_of_wcag(one: str, other: str, wanted: float) -> None:
     """Contrast ratios are those of WCAG 2.2."""
-    tones = [colour.luminance(colour.from_hex(text)) for text in (one, other)]
-    assert colour.ratio(*tones) == pytest.approx(wanted, abs=0.01)
+    luminances = [colour.luminance(colour.from_hex(text)) for text in (one, other)]
+    assert colour.ratio(*luminances) == pytest.approx(wanted, abs=0.01)
 
 
 @given(RGB)
@@ -44,37 +45,42 @@ def test_oklch_there_and_back_is_the_same_colour(rgb: colour.Rgb) -> None:
     assert all(abs(one - other) <= 1 for one, other in zip(rgb, again, strict=True))
 
 
-@given(st.floats(0, 360))
-def test_dark_letters_are_readable_on_an_accent_of_any_hue(hue: float) -> None:
-    """The accent's lightness carries near-black text at more than 12 to 1 whatever its hue."""
-    accent = colour.from_oklch(colour.ACCENT_LIGHTNESS, 0.17, hue)
-    assert colour.ratio(colour.luminance(accent), colour.luminance((16, 16, 20))) > 12
+@given(st.integers(0, 359), st.floats(0, 1), st.booleans())
+def test_an_accent_can_be_read_on_any_ground(hue: int, ground: float, own: bool) -> None:
+    """Whatever hue and ground, the accent has 4.5: on a ground that help makes dark enough for white, or on a bright
+    one; it is never pale."""
+    found = tones.accent(hue, ground, own=own)
+    stands_on = ground if ground > tones.BRIGHT else min(ground, tones.DARK)
+    assert colour.ratio(colour.luminance(found), stands_on) >= 4.5
+    assert colour.to_oklch(found)[1] >= 0.14 or found == tones.shade(hue)
 
 
-@pytest.mark.parametrize("tone", [(180, 20, 20), (20, 120, 40), (30, 40, 160)])
-def test_the_accent_has_the_hue_of_the_picture(tone: colour.Rgb) -> None:
-    """A picture's accent is light and of the picture's own hue."""
-    light, _, hue = colour.to_oklch(colour.accent(Image.new("RGB", (640, 360), tone)))
-    assert light == pytest.approx(colour.ACCENT_LIGHTNESS, abs=0.02)
-    assert abs((hue - colour.to_oklch(tone)[2] + 180) % 360 - 180) < 8
+@pytest.mark.parametrize(
+    ("hue", "light"),
+    [(146, (0, 255, 86)), (168, (0, 252, 193)), (338, (255, 146, 225)), (8, tones.YELLOW), (254, tones.YELLOW)],
+)
+def test_an_own_accent_is_as_strong_as_its_hue_can_be(hue: int, light: colour.Rgb) -> None:
+    """On a dark ground the lightness is the one at which the hue is strongest; a hue that stays pale gives yellow."""
+    dark = colour.luminance(colour.from_oklch(0.42, 0.19, hue))
+    assert all(abs(a - b) <= 14 for a, b in zip(tones.accent(hue, dark, own=True), light, strict=True))
+
+
+@pytest.mark.parametrize("tone", [(180, 20, 20), (20, 120, 40), (30, 40, 160), (90, 90, 90)])
+def test_a_series_has_one_accent(tone: colour.Rgb) -> None:
+    """`auto` is the same yellow whatever the picture's hue; dark letters on a bright ground get a dark accent."""
+    found = tones.Tones(Image.new("RGB", (640, 360), tone))
+    assert found.of("auto") == found.accent("auto", 0.05) == tones.YELLOW
+    assert colour.ratio(colour.luminance(found.accent("auto", 0.8)), 0.8) >= 4.5
 
 
 @pytest.mark.parametrize("tone", [(180, 20, 20), (20, 120, 40), (30, 40, 160), (150, 140, 20), (128, 128, 128)])
 def test_a_deep_tone_carries_white_letters(tone: colour.Rgb) -> None:
     """`auto-dark` is dark enough for white text at every hue, and keeps the hue where that is not mud."""
-    deep = colour.Tones(Image.new("RGB", (640, 360), tone)).of("auto-dark")
+    deep = tones.Tones(Image.new("RGB", (640, 360), tone)).of("auto-dark")
     assert colour.ratio(1.0, colour.luminance(deep)) > 9
     light, chroma, hue = colour.to_oklch(deep)
     assert light == pytest.approx(0.27, abs=0.02)
     assert chroma < 0.04 or abs((hue - colour.to_oklch(tone)[2] + 180) % 360 - 180) < 12
-
-
-def test_a_grey_picture_gets_a_warm_accent() -> None:
-    """Where a picture has no hue, the accent is a warm yellow."""
-    red, green, blue = colour.accent(Image.new("RGB", (640, 360), (90, 90, 90)))
-    assert red > 200
-    assert green > 180
-    assert blue < 140
 
 
 def noise() -> Image.Image:
@@ -107,52 +113,94 @@ def letters() -> Image.Image:
     return mask
 
 
-def block(*colours: colour.Rgb, **more: object) -> contrast.Letters:
-    return contrast.Letters(letters(), (100, 100), 60, 0.05, colours, **more)  # type: ignore[arg-type]
+SIZE = (640, 360)
+
+
+def words(*colours: colour.Rgb) -> contrast.Letters:
+    """A word of bars without an outline."""
+    word = contrast.Word((120, 120, 478, 200), colours)
+    return contrast.Letters(letters(), (100, 100), 60, 0.0, (0, 0, 0), (word,))
+
+
+def stand(*colours: colour.Rgb, own: Image.Image | None = None, others: Image.Image | None = None) -> contrast.Stand:
+    return contrast.stand(words(*colours), SIZE, own or Image.new("L", patches.size(SIZE), 255), others)
+
+
+def measured(
+    picture: Image.Image, text: contrast.Stand, plates: dict[contrast.Word, patches.Box] | None = None
+) -> float:
+    return contrast.measured(contrast.tones(contrast.in_patches(picture)), text, plates or {})
+
+
+def helped(picture: Image.Image, text: contrast.Stand, how: ground.How = "shade") -> ground.Ground:
+    """Lay into `picture` what the text needs."""
+    found = ground.plan(text, picture.reduce(patches.step(SIZE[0])), (0,), how, text.letters.words[0].colours[0])
+    ground.lay(picture, found, Surfaces(SIZE))
+    return found
 
 
 @pytest.mark.parametrize("name", sorted(GROUNDS))
 @pytest.mark.parametrize("text", [(255, 255, 255), (16, 16, 20), (255, 214, 60)])
-def test_the_scrim_makes_text_readable_on_every_ground(name: str, text: colour.Rgb) -> None:
-    """After the scrim the ground at its worst place has a contrast of at least 4.5; without need it is not touched."""
+def test_the_shade_makes_text_readable_on_every_ground(name: str, text: colour.Rgb) -> None:
+    """After the shade the ground at its worst place has a contrast of at least 4.5; without need it is not touched, and
+    half an em away it never is."""
     picture = GROUNDS[name].copy()
-    needed = contrast.calm(picture, block(text))
-    assert not needed.plate
-    assert contrast.measured(picture, block(text)) >= contrast.ENOUGH
-    assert needed.scrim <= 0.7
-    assert (needed.scrim == 0) == (picture.tobytes() == GROUNDS[name].tobytes())
-    assert picture.getpixel((630, 350)) == GROUNDS[name].getpixel((630, 350))
+    found = helped(picture, stand(text))
+    assert not found.plates
+    assert measured(picture, stand(text)) >= contrast.ENOUGH
+    assert (found.veil is None) == (picture.tobytes() == GROUNDS[name].tobytes())
+    for box in ((0, 0, 640, 90), (0, 0, 90, 360), (0, 230, 640, 360), (508, 0, 640, 360)):
+        assert picture.crop(box).tobytes() == GROUNDS[name].crop(box).tobytes()
 
 
 def test_one_bright_patch_is_enough_to_be_seen() -> None:
-    """The worst place counts: a white spot of 1/100 of the ground makes the measure fail, and the scrim goes there."""
-    picture = Image.new("RGB", (640, 360), "#101010")
-    picture.paste("white", (300, 200, 316, 216))
-    white = block((255, 255, 255))
-    assert contrast.measured(picture, white) < 1.2
-    needed = contrast.calm(picture, white)
-    assert needed.scrim > 0.5
-    assert contrast.measured(picture, white) >= contrast.ENOUGH
+    """The worst place counts: a white spot of 1/100 of the ground makes the measure fail, and the shade goes there."""
+    picture = Image.new("RGB", SIZE, "#101010")
+    picture.paste("white", (300, 196, 316, 212))
+    white = stand((255, 255, 255))
+    assert measured(picture, white) < 1.2
+    helped(picture, white)
+    assert measured(picture, white) >= contrast.ENOUGH
     assert picture.getpixel((120, 160)) == (16, 16, 16)
 
 
-def test_where_a_scrim_would_be_a_cloud_a_plate_is_asked_for() -> None:
-    """Red letters on mid grey would need an almost black cloud: nothing is laid, a plate is wanted."""
-    picture = Image.new("RGB", (640, 360), "#808080")
-    needed = contrast.calm(picture, block((230, 30, 30)))
-    assert needed.plate
-    assert needed.scrim == 0
-    assert picture.getpixel((200, 150)) == (128, 128, 128)
+@pytest.mark.parametrize("tone", ["#F0D090", "#80E0F0", "#F0A0E0"])
+def test_a_shade_has_the_hue_of_its_ground(tone: str) -> None:
+    """No smoke: what darkens a coloured ground is a deep tone of its hue."""
+    picture = Image.new("RGB", SIZE, tone)
+    helped(picture, stand((255, 255, 255)))
+    wanted, hue = (colour.to_oklch(rgb)[2] for rgb in (colour.from_hex(tone), picture.getpixel((160, 210))))
+    assert picture.getpixel((160, 210)) != colour.from_hex(tone)
+    assert abs((hue - wanted + 180) % 360 - 180) < 12
+
+
+def test_where_a_shade_would_be_a_cloud_a_plate_is_laid() -> None:
+    """Red letters on mid grey would need an almost black cloud: their word gets a plate."""
+    picture = Image.new("RGB", SIZE, "#808080")
+    found = helped(picture, stand((230, 30, 30)))
+    assert found.veil is None
+    assert len(found.plates) == 1
+    assert measured(picture, stand((230, 30, 30)), found.plates) >= contrast.ENOUGH
+
+
+def test_help_that_is_not_wanted_is_not_laid() -> None:
+    """`none` leaves the picture alone, `plate` takes a plate where a shade would do."""
+    picture = Image.new("RGB", SIZE, "white")
+    helped(picture, stand((255, 255, 255)), "none")
+    assert picture.getcolors() == [(640 * 360, (255, 255, 255))]
+    found = helped(picture, stand((255, 255, 255)), "plate")
+    assert found.plates
+    assert found.veil is None
 
 
 def test_other_things_are_no_ground_of_a_text() -> None:
     """A bright badge beside the letters is left out of their ground; on a panel only the panel counts."""
-    picture = Image.new("RGB", (640, 360), "black")
-    picture.paste("white", (100, 208, 300, 300))
+    picture = Image.new("RGB", SIZE, "black")
+    picture.paste("white", (100, 204, 300, 300))
     white = (255, 255, 255)
-    assert contrast.measured(picture, block(white)) < 1.2
-    assert contrast.measured(picture, block(white, apart=((100, 208, 300, 300),))) > 15
-    assert contrast.measured(picture, block(white, within=(60, 60, 580, 207))) > 15
+    assert measured(picture, stand(white)) < 1.2
+    assert measured(picture, stand(white, others=patches.outside((100, 204, 300, 300), SIZE))) > 15
+    assert measured(picture, stand(white, own=patches.inside((60, 60, 580, 204), SIZE))) > 15
 
 
 def test_contrast_at_168x94_falls_with_thin_letters() -> None:
@@ -164,8 +212,11 @@ def test_contrast_at_168x94_falls_with_thin_letters() -> None:
             ImageDraw.Draw(mask).rectangle((x, 20, x + width, 100), fill=255)
         picture = Image.new("RGB", (1280, 720), "black")
         picture.paste("white", (100, 100), mask)
-        text = contrast.Letters(mask, (100, 100), 100, 0.0, ((255, 255, 255),))
-        found.append(contrast.seen_small(picture.resize(contrast.TINY, Image.Resampling.BOX), text, picture.size))
+        word = contrast.Word((100, 100, 500, 220), ((255, 255, 255),))
+        text = contrast.Letters(mask, (100, 100), 100, 0.0, (0, 0, 0), (word,))
+        own = Image.new("L", patches.size(picture.size), 255)
+        placed = contrast.stand(text, picture.size, own, None)
+        found.append(contrast.seen_small(picture.resize(contrast.TINY, Image.Resampling.BOX), placed))
     assert found[0] < 6 < 15 < found[1]
 
 
@@ -173,7 +224,7 @@ def test_contrast_at_168x94_falls_with_thin_letters() -> None:
 def test_a_scrim_comes_from_its_side(side: str, dark: tuple[int, int], kept: tuple[int, int]) -> None:
     """A shade has its full opacity at its side and none beyond its reach."""
     picture = Image.new("RGB", (640, 360), "white")
-    contrast.shade(picture, side, 0.7, 0.6, (0, 0, 0))
+    slots.scrim(picture, side, 0.7, 0.6, (0, 0, 0))
     assert picture.getchannel("R").getpixel(dark) in range(115)
     assert picture.getpixel(kept) == (255, 255, 255)
 

@@ -1,7 +1,8 @@
 """What the specs say, as frozen models. Field names here are the names in YAML.
 
 Lengths in a layout are pixels of its canvas (1280x720 unless it says otherwise) and are scaled to the output's size.
-Colours are `#RRGGBB`, or taken from the picture itself: `auto` is a light accent, `auto-dark` a deep tone of its hue.
+Colours are `#RRGGBB`, or a word: `auto` is the accent that a series shares (for a title: light or dark, as its ground
+asks), `own` the picture's own hue at its strongest, `auto-dark` a deep tone of it.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from thumbforge import ids
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 VideoId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{11}$")]
 PlaylistId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{2,64}$")]
-Colour = Annotated[str, StringConstraints(pattern=r"^(#[0-9A-Fa-f]{6}|auto|auto-dark)$")]
 Hex = Annotated[str, StringConstraints(pattern=r"^#[0-9A-Fa-f]{6}$")]
 Share = Annotated[float, Field(ge=0, le=1)]
+Colour = Annotated[str, StringConstraints(pattern=r"^(#[0-9A-Fa-f]{6}|auto|own|auto-dark)$")]
+Help = Literal["none", "shade", "plate"]
+Contrast = Annotated[float, Field(ge=1, le=21)]
 Part = Annotated[int, Field(ge=0, le=100_000)]
 VarName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Scalar = str | int | float | bool | None
@@ -80,6 +83,8 @@ class TitleStyle(Model):
     stroke: float = Field(0.055, ge=0, le=0.2, description="outline width in letter sizes")
     stroke_color: Colour = "#101014"
     shadow: float = Field(0.65, ge=0, le=1, description="opacity of the soft shadow")
+    help: Help = Field("shade", description="what may be laid under letters that do not stand out")
+    contrast: Contrast = Field(4.5, description="with the ground; a title's outline carries a third of it")
 
     @model_validator(mode="after")
     def _sizes_in_order(self) -> TitleStyle:
@@ -101,6 +106,8 @@ class PartStyle(Model):
     fill: Colour | None = "auto"
     radius: int = Field(14, ge=0, le=200)
     case: Literal["none", "upper"] = "none"
+    help: Help = Field("shade", description="what may be laid under letters that do not stand out")
+    contrast: Contrast = Field(4.5, description="with the ground; a title's outline carries a third of it")
 
 
 class LabelStyle(Model):
@@ -116,6 +123,8 @@ class LabelStyle(Model):
     fill: Colour | None = None
     radius: int = Field(8, ge=0, le=200)
     case: Literal["none", "upper"] = "none"
+    help: Help = Field("shade", description="what may be laid under letters that do not stand out")
+    contrast: Contrast = Field(4.5, description="with the ground; a title's outline carries a third of it")
 
 
 class Panel(Model):

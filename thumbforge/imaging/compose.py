@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
-from PIL import Image
+from PIL import Image, ImageChops
 
 from thumbforge import models
-from thumbforge.imaging import contrast, crop, lettering, rules, slots
+from thumbforge.imaging import badge, contrast, crop, ground, lettering, patches, rules, slots, tones
 from thumbforge.imaging.lettering import Block
+from thumbforge.imaging.surfaces import Surfaces, without
 from thumbforge.imaging.type import shape
 from thumbforge.pixels import colour
 
@@ -38,34 +40,105 @@ def compose(
     picture = crop.cover(art, output.width, output.height, layout.focus)
     if picture is art:
         picture = art.copy()
-    tones = colour.Tones(picture)
-    _ground(picture, layout, tones, scale)
-    boxes = _pictures(picture, layout, content, tones, scale)
-    blocks, missing = _blocks(layout, content, tones, scale)
+    colours = tones.Tones(picture)
+    surfaces = _ground(picture, layout, colours, scale)
+    boxes = _pictures(picture, layout, content, colours, scale)
+    blocks, missing = _blocks(layout, content, colours, scale)
     checks = [rules.glyphs(missing)]
     if not any(block.name == "text" for block in blocks):
         checks.append(rules.Check("text.title", "warning", False, "no title is drawn: nothing of it can be seen"))
-    grounds = [lettering.prepare(picture, block) for block in blocks]
-    for block, ground in zip(blocks, grounds, strict=True):
-        lettering.paint(picture, block, ground)
+    standing = _standing(picture, blocks, surfaces, colours)
+    for text in standing:
+        ground.lay(picture, text.ground, surfaces)
+        if text.block.plate:
+            badge.paint(picture, *text.block.plate)
+    for text in standing:
+        lettering.paint(picture, text.block, glow=not text.ground.dark, shade=text.shade)
     tiny = picture.resize(contrast.TINY, Image.Resampling.BOX, reducing_gap=2.0)
-    for block, ground in zip(blocks, grounds, strict=True):
-        apart = tuple(other.box for other in blocks if other is not block)
-        checks += _judged(picture, tiny, block, ground, apart)
+    tone = contrast.tones(contrast.in_patches(picture))
+    for text in standing:
+        checks += _judged(picture.width, tone, tiny, text)
     boxes += [block.box for block in blocks]
     checks.append(rules.overlay([_at_720(box, output) for box in boxes]))
     return picture, tuple(checks)
 
 
-def _ground(picture: Image.Image, layout: models.Layout, tones: colour.Tones, scale: float) -> None:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Text:
+    """A block in its colours, what it stands on, what was laid under it, the colour of its shadow."""
+
+    block: Block
+    stand: contrast.Stand
+    ground: ground.Ground
+    shade: colour.Rgb
+
+
+def _standing(picture: Image.Image, blocks: list[Block], surfaces: Surfaces, colours: tones.Tones) -> list[_Text]:
+    """Every text judged on its own ground, before any help is laid. A dark text's surroundings are kept free from the
+    shade of a light one, and the other way round."""
+    small = contrast.in_patches(picture)
+    light = contrast.tones(small)
+    bodies = [contrast.body(block.letters, picture.size) for block in blocks]
+    taken = [_taken(block, body, picture.size) for block, body in zip(blocks, bodies, strict=True)]
+    found = [
+        _on_ground(block, body, small, light, surfaces, colours, _all_but(taken, number))
+        for number, (block, body) in enumerate(zip(blocks, bodies, strict=True))
+    ]
+    for number, text in enumerate(found):
+        foreign = [other.stand.ground for other in found if other.ground.dark != text.ground.dark]
+        if text.ground.veil and foreign:
+            veil = without(text.ground.veil, *foreign)
+            found[number] = replace(text, ground=replace(text.ground, veil=veil))
+    return found
+
+
+def _on_ground(
+    block: Block,
+    body: Image.Image,
+    small: Image.Image,
+    light: Image.Image,
+    surfaces: Surfaces,
+    colours: tones.Tones,
+    others: Image.Image | None,
+) -> _Text:
+    if plate := block.plate:
+        block = block.coloured(colours, 0.0)
+        stand = contrast.stand(block.letters, surfaces.size, patches.inside(plate[0].box, surfaces.size), others, body)
+        return _Text(block, stand, ground.Ground((), dark=True), (0, 0, 0))
+    on = surfaces.under(body)
+    own = surfaces.ground(on)
+    stand = contrast.stand(block.letters, surfaces.size, own, others, body)
+    block = block.coloured(colours, contrast.middle(light, stand.ground))
+    stand = replace(stand, letters=block.letters)
+    found = ground.plan(stand, small, on, block.wish.help, block.style.fill)
+    if found.plain:
+        block = block.plain()
+        stand = replace(stand, letters=block.letters)
+    return _Text(block, stand, found, ground.shade_of(stand, small))
+
+
+def _taken(block: Block, body: Image.Image, size: tuple[int, int]) -> Image.Image:
+    """What a text takes from the ground of others, in patches."""
+    return patches.outside(block.plate[0].box, size) if block.plate else patches.grown(body, 1)
+
+
+def _all_but(masks: list[Image.Image], number: int) -> Image.Image | None:
+    others = masks[:number] + masks[number + 1 :]
+    return reduce(ImageChops.lighter, others) if others else None
+
+
+def _ground(picture: Image.Image, layout: models.Layout, colours: tones.Tones, scale: float) -> Surfaces:
+    """Scrims, then panels."""
     for scrim in layout.scrims:
-        contrast.shade(picture, scrim.side, scrim.reach, scrim.opacity, tones.of(scrim.color))
-    for panel in layout.panels:
-        slots.panel(picture, panel, scale, tones.of(panel.color))
+        slots.scrim(picture, scrim.side, scrim.reach, scrim.opacity, colours.of(scrim.color))
+    shapes = [slots.shape(panel, scale) for panel in layout.panels]
+    for panel, (mask, at) in zip(layout.panels, shapes, strict=True):
+        slots.panel(picture, mask, at, colours.of(panel.color), panel.opacity)
+    return Surfaces(picture.size, shapes)
 
 
 def _pictures(
-    picture: Image.Image, layout: models.Layout, content: Content, tones: colour.Tones, scale: float
+    picture: Image.Image, layout: models.Layout, content: Content, colours: tones.Tones, scale: float
 ) -> list[slots.Box]:
     """Draw the item's picture and the logo; where the logo lies is returned."""
     if layout.picture and content.picture:
@@ -77,7 +150,7 @@ def _pictures(
             photo = Image.new("RGB", content.picture.size, (255, 255, 255))
             photo.paste(content.picture, (0, 0), content.picture)
             photo = crop.cover(photo, box[2] - box[0], box[3] - box[1], (0.5, 0.4))
-            slots.inset(picture, photo, slot, scale, tones.of(slot.border_color))
+            slots.inset(picture, photo, slot, scale, colours.of(slot.border_color))
     if layout.logo and content.logo:
         logo = layout.logo
         return [slots.whole(picture, content.logo, slots.scaled(logo.box, scale), logo.align, logo.anchor)]
@@ -85,24 +158,18 @@ def _pictures(
 
 
 def _blocks(
-    layout: models.Layout, content: Content, tones: colour.Tones, scale: float
+    layout: models.Layout, content: Content, colours: tones.Tones, scale: float
 ) -> tuple[list[Block], tuple[str, ...]]:
     """Every text of the layout that has something to show, set and rasterised; and the letters that no font has."""
-    found: list[Block] = []
-    missing: list[str] = []
-    panels = [slots.straight(panel, scale) for panel in layout.panels]
-    for block, lost in _set(layout, content, tones, scale):
-        missing += lost
-        if block:
-            around = [box for box in panels if slots.holds(box, block.ink.box)]
-            found.append(replace(block, panel=around[-1] if around else None))
-    return found, tuple(dict.fromkeys(missing))
+    found = list(_set(layout, content, colours, scale))
+    missing = dict.fromkeys(cluster for _, lost in found for cluster in lost)
+    return [block for block, _ in found if block], tuple(missing)
 
 
 def _set(
-    layout: models.Layout, content: Content, tones: colour.Tones, scale: float
+    layout: models.Layout, content: Content, colours: tones.Tones, scale: float
 ) -> Iterator[tuple[Block | None, tuple[str, ...]]]:
-    yield lettering.title(layout.title, content.title, content.speech, tones, scale)
+    yield lettering.title(layout.title, content.title, content.speech, colours, scale)
     labels: tuple[tuple[str, models.PartStyle | models.LabelStyle | None, str | None], ...] = (
         ("part", layout.part, content.part),
         ("kicker", layout.kicker, content.kicker),
@@ -110,20 +177,21 @@ def _set(
     )
     for name, style, text in labels:
         if style and text:
-            yield lettering.label(name, style, text, content.speech, tones, scale)
+            yield lettering.label(name, style, text, content.speech, colours, scale)
 
 
-def _judged(
-    picture: Image.Image, tiny: Image.Image, block: Block, ground: lettering.Ground, apart: tuple[contrast.Box, ...]
-) -> Iterator[rules.Check]:
-    letters = block.letters(apart)
-    ratio = ground.contrast or contrast.measured(picture, letters)
+def _judged(width: int, tone: Image.Image, tiny: Image.Image, text: _Text) -> Iterator[rules.Check]:
+    block, letters = text.block, text.stand.letters
     shown = block.name in ("text", "part")
-    small = contrast.seen_small(tiny, letters, picture.size) if shown else None
-    yield rules.contrast(f"{block.name}.contrast", ratio, small, str(ground))
+    small = contrast.seen_small(tiny, text.stand) if shown else None
+    if block.plate:
+        ratio, laid = contrast.on_plain(letters, block.plate[1]), "on a plate"
+    else:
+        ratio, laid = contrast.measured(tone, text.stand, text.ground.plates), str(text.ground)
+    yield rules.contrast(f"{block.name}.contrast", ratio, small, laid, letters.enough)
     if shown:
         yield rules.height(
-            f"{block.name}.height", block.capital * 1280 / picture.width, dense=block.dense and block.name == "text"
+            f"{block.name}.height", block.capital * 1280 / width, dense=block.dense and block.name == "text"
         )
     if block.name == "text":
         yield rules.truncated(block.cut)

@@ -11,17 +11,17 @@ from PIL import Image, ImageDraw
 
 from thumbforge import models
 from thumbforge.errors import PictureError
-from thumbforge.imaging import lettering
+from thumbforge.imaging import lettering, tones
 from thumbforge.imaging.contrast import TINY
 from thumbforge.imaging.sheet import MOST, Sheet, SheetItem, beside
 from thumbforge.imaging.type import clean, shape
-from thumbforge.pixels import colour, picture
+from thumbforge.pixels import picture
 from thumbforge.text import counted
 
 COLUMNS = 3
 LARGE = (336, 189)
 _GAP, _EDGE, _HEAD, _CAPTION = 10, 24, 64, 56
-_TONES = colour.Tones(Image.new("RGB", (1, 1)))
+_TONES = tones.Tones(Image.new("RGB", (1, 1)))
 _CELL = (LARGE[0] + _GAP + TINY[0], LARGE[1] + _CAPTION)
 _GROUND, _INK, _SOFT, _BAD, _EMPTY = (24, 25, 28), "#F1F1F1", "#B9BAC0", "#FF8A80", (46, 48, 54)
 
@@ -104,4 +104,4 @@ def _write(page: Image.Image, text: str, box: tuple[int, int, int, int], size: i
     shown = clean.plain(text)
     block, _ = lettering.line("caption", style, clean.Text(shown, (False,) * len(shown)), shape.PLAIN, _TONES, 1.0)
     if block:
-        lettering.paint(page, block, lettering.Ground())
+        lettering.paint(page, block.coloured(_TONES, 0.0))

@@ -24,10 +24,19 @@ _STEP = 5.0
 
 
 @dataclass(frozen=True, slots=True)
+class Word:
+    """The ink of one word (left, top, right, bottom in the picture), and which of the text's colours it has."""
+
+    box: tuple[int, int, int, int]
+    plain: bool
+    accent: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Ink:
     """Masks of one block of text. `plain`, `accent` and `emoji` (RGBA, what brings its own colours) are of one size,
     `at` is where their corner lies in the picture, `box` the letters' own ink (left, top, right, bottom) in the
-    picture; `size` pixels an em."""
+    picture and `words` that of each word; `size` pixels an em."""
 
     plain: Image.Image
     accent: Image.Image | None
@@ -35,6 +44,7 @@ class Ink:
     at: tuple[int, int]
     box: tuple[int, int, int, int]
     size: int
+    words: tuple[Word, ...] = ()
 
     @property
     def letters(self) -> Image.Image:
@@ -64,6 +74,11 @@ class _Spot:
     left: int
     top: int
     accent: bool
+    word: tuple[int, int]
+
+    @property
+    def box(self) -> tuple[int, int, int, int]:
+        return self.left, self.top, self.left + self.mask.image.width, self.top + self.mask.image.height
 
 
 def rasterise(setting: Setting, fitted: Fitted, space: Space, frame: Frame) -> Ink | None:
@@ -98,14 +113,12 @@ def _spots(shaped: list[Shaped], fitted: Fitted, space: Space, frame: Frame, siz
                 masks[key] = glyphs.drawn(glyph.font, glyph.gid, size * glyph.scale, part)
             if mask := masks[key]:
                 y = round(baseline - glyph.y * size)
-                spots.append(_Spot(mask, x + mask.left, y + mask.top, glyph.accent))
+                spots.append(_Spot(mask, x + mask.left, y + mask.top, glyph.accent, (number, glyph.word)))
     return spots
 
 
 def _paste(spots: list[_Spot], space: Space, size: int) -> Ink:
-    left, top = min(s.left for s in spots), min(s.top for s in spots)
-    right = max(s.left + s.mask.image.width for s in spots)
-    bottom = max(s.top + s.mask.image.height for s in spots)
+    left, top, right, bottom = _union(spots)
     pad = ceil(size * (space.outline + 3 * _SHADOW_BLUR + _SHADOW_DROP)) + 4
     shape = (right - left + 2 * pad, bottom - top + 2 * pad)
     plain = Image.new("L", shape)
@@ -118,26 +131,41 @@ def _paste(spots: list[_Spot], space: Space, size: int) -> Ink:
             continue
         target = accent if spot.accent and accent else plain
         target.paste(255, corner, spot.mask.image)
-    return Ink(plain, accent, emoji, (left - pad, top - pad), (left, top, right, bottom), size)
+    return Ink(plain, accent, emoji, (left - pad, top - pad), (left, top, right, bottom), size, _words(spots))
+
+
+def _words(spots: list[_Spot]) -> tuple[Word, ...]:
+    groups: dict[tuple[int, int], list[_Spot]] = {}
+    for spot in spots:
+        groups.setdefault(spot.word, []).append(spot)
+    return tuple(
+        Word(_union(own), plain=not all(spot.accent for spot in own), accent=any(spot.accent for spot in own))
+        for own in groups.values()
+    )
+
+
+def _union(spots: list[_Spot]) -> tuple[int, int, int, int]:
+    lefts, tops, rights, bottoms = zip(*(spot.box for spot in spots), strict=True)
+    return min(lefts), min(tops), max(rights), max(bottoms)
 
 
 @dataclass(frozen=True, slots=True)
 class Paint:
-    """`outline` in letter sizes, `shadow` an opacity; `glow` makes it white, for dark letters."""
+    """`outline` in letter sizes, `shadow` an opacity and `shade` its colour."""
 
     fill: Rgb
     accent: Rgb
     outline: float = 0.0
     outline_fill: Rgb = (0, 0, 0)
     shadow: float = 0.0
-    glow: bool = False
+    shade: Rgb = (0, 0, 0)
 
 
 def paint(picture: Image.Image, ink: Ink, style: Paint) -> None:
     """Shadow, outline, fill, in this order. Changes `picture` in place."""
     solid = dilate(ink.whole, style.outline * ink.size)
     if style.shadow > 0:
-        _shadow(picture, solid, ink, style.shadow, (255, 255, 255) if style.glow else (0, 0, 0))
+        _shadow(picture, solid, ink, style.shadow, style.shade)
     if style.outline > 0:
         picture.paste(style.outline_fill, ink.at, solid)
     picture.paste(style.fill, ink.at, ink.plain)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from thumbforge.imaging.type.shape import Speech
 
-FINALISER_VERSION = 3
+FINALISER_VERSION = 4
 """Raised when the same input gives other pixels: every final is made anew from its art, without a call."""
 
 

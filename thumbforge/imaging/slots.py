@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import ceil
-
 from PIL import Image, ImageDraw, ImageFilter
 
 from thumbforge import models
@@ -12,8 +10,6 @@ from thumbforge.pixels.colour import Rgb
 _SMOOTH = 3
 """Shapes are drawn larger and shrunk: Pillow's have no soft edge."""
 _SHADOW = 0.45
-_CORNER = 0.293
-"""Share of its radius by which a round corner reaches into a rectangle: 1 - sqrt(1/2)."""
 _SHARE = {"left": 0.0, "center": 0.5, "right": 1.0, "top": 0.0, "middle": 0.5, "bottom": 1.0}
 
 Box = tuple[int, int, int, int]
@@ -25,33 +21,23 @@ def scaled(box: models.Box, scale: float) -> Box:
     return left, top, max(round((box.x + box.w) * scale), left + 1), max(round((box.y + box.h) * scale), top + 1)
 
 
-def panel(picture: Image.Image, shape: models.Panel, scale: float, rgb: Rgb) -> None:
-    box = scaled(shape.box, scale)
+def shape(panel: models.Panel, scale: float) -> tuple[Image.Image, tuple[int, int]]:
+    """A panel's mask and where its corner lies. The mask is of the shape alone, whatever the panel's opacity."""
+    box = scaled(panel.box, scale)
     size = (box[2] - box[0], box[3] - box[1])
-    if not shape.slant and not shape.radius:
-        mask = Image.new("L", size, 255)
-    elif shape.slant:
+    if panel.slant:
         large = Image.new("L", (size[0] * _SMOOTH, size[1] * _SMOOTH))
-        lean = min(round(shape.slant * scale), size[0]) * _SMOOTH
+        lean = min(round(panel.slant * scale), size[0]) * _SMOOTH
         corners = [(0, 0), (large.width, 0), (large.width - lean, large.height), (0, large.height)]
         ImageDraw.Draw(large).polygon(corners, fill=255)
-        mask = large.reduce(_SMOOTH)
-    else:
-        mask = rounded(size, round(shape.radius * scale))
-    if shape.opacity < 1:
-        mask = mask.point([round(value * shape.opacity) for value in range(256)])
-    picture.paste(rgb, box[:2], mask)
+        return large.reduce(_SMOOTH), box[:2]
+    return (rounded(size, round(panel.radius * scale)) if panel.radius else Image.new("L", size, 255)), box[:2]
 
 
-def straight(shape: models.Panel, scale: float) -> Box:
-    """The largest upright rectangle inside a panel: without its slant and its round corners."""
-    left, top, right, bottom = scaled(shape.box, scale)
-    cut = ceil(shape.radius * scale * _CORNER)
-    return left + cut, top + cut, max(right - round(shape.slant * scale) - cut, left + cut), bottom - cut
-
-
-def holds(outer: Box, inner: Box) -> bool:
-    return outer[0] <= inner[0] and outer[1] <= inner[1] and outer[2] >= inner[2] and outer[3] >= inner[3]
+def panel(picture: Image.Image, mask: Image.Image, at: tuple[int, int], rgb: Rgb, opacity: float) -> None:
+    if opacity < 1:
+        mask = mask.point([round(value * opacity) for value in range(256)])
+    picture.paste(rgb, at, mask)
 
 
 def rounded(size: tuple[int, int], radius: int) -> Image.Image:
@@ -100,3 +86,33 @@ def _shadow(picture: Image.Image, box: Box, radius: int) -> None:
     small = soft.reduce(8).filter(ImageFilter.GaussianBlur(reach / 8 / 2.5))
     veil = small.point([round(value * _SHADOW) for value in range(256)]).resize(size, Image.Resampling.BICUBIC)
     picture.paste((0, 0, 0), (box[0] - reach, box[1] - reach + reach // 4), veil)
+
+
+def scrim(picture: Image.Image, side: str, reach: float, opacity: float, rgb: Rgb) -> None:
+    """A soft shade from one side (or `all`) over `reach` of the picture. Changes `picture` in place."""
+    if opacity <= 0:
+        return
+    line = _ramp(side, reach, opacity)
+    wide, high = picture.size
+    line = line.resize((wide if line.width > 1 else 1, high if line.height > 1 else 1), Image.Resampling.BICUBIC)
+    left, top, right, bottom = line.getbbox() or (0, 0, 0, 0)
+    box = (left, top, right if line.width > 1 else wide, bottom if line.height > 1 else high)
+    veil = line.crop((left, top, right, bottom)).resize((box[2] - left, box[3] - top), Image.Resampling.NEAREST)
+    picture.paste(rgb, box[:2], veil)
+
+
+def _ramp(side: str, reach: float, opacity: float) -> Image.Image:
+    if side == "all":
+        return Image.new("L", (1, 1), round(255 * opacity))
+    steps = 256
+    values = [_falloff(step / (steps - 1) / reach) * opacity * 255 for step in range(steps)]
+    if side in ("right", "bottom"):
+        values.reverse()
+    line = Image.frombytes("L", (steps, 1), bytes(round(value) for value in values))
+    return line if side in ("left", "right") else line.transpose(Image.Transpose.ROTATE_270)
+
+
+def _falloff(share: float) -> float:
+    """1 at the side, 0 at the end of the reach, without an edge that the eye could find."""
+    left = max(0.0, 1 - share)
+    return left * left * (3 - 2 * left)

@@ -1,28 +1,10 @@
-"""Colours as numbers: sRGB, OKLCH, WCAG luminance, and the accent that a picture gives itself."""
+"""Colours as numbers: sRGB, OKLCH, WCAG luminance."""
 
 from __future__ import annotations
 
-from functools import cached_property
 from math import atan2, cos, hypot, radians, sin
-from typing import TYPE_CHECKING, cast
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 Rgb = tuple[int, int, int]
-
-ACCENT_LIGHTNESS = 0.88
-"""OKLCH lightness of accents: black on it has a contrast of 14 or more at every hue."""
-_ACCENT_CHROMA = 0.17
-_GREY_CHROMA = 0.022
-"""Below this a picture has no hue of its own."""
-_WARM_HUE = 92.0
-"""Degrees; the yellow that a grey picture gets."""
-_COOL_HUE = 262.0
-_DEEP_LIGHTNESS, _DEEP_CHROMA = 0.27, 0.085
-_MUD, _MUDDY_CHROMA = (70.0, 125.0), 0.025
-_PALETTE = 12
-_SAMPLE = (96, 54)
 
 
 def from_hex(text: str) -> Rgb:
@@ -76,13 +58,6 @@ def from_oklch(light: float, chroma: float, hue: float) -> Rgb:
     return _rounded(linear)
 
 
-def _accent_tone(light: float, chroma: float, hue: float) -> Rgb:
-    """`from_oklch` in steps of chroma: the accents of every final so far were rounded like this, and they stay."""
-    while chroma > 0 and not _shown(_oklch_linear(light, chroma, hue), 5e-4):
-        chroma -= 0.004
-    return _rounded(_oklch_linear(light, chroma, hue))
-
-
 def _shown(linear: tuple[float, float, float], beyond: float) -> bool:
     return all(-beyond <= channel <= 1 + beyond for channel in linear)
 
@@ -102,60 +77,3 @@ def _oklch_linear(light: float, chroma: float, hue: float) -> tuple[float, float
         -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short,
         -0.0041960863 * long - 0.7034186147 * medium + 1.7076147010 * short,
     )
-
-
-def accent(picture: Image.Image) -> Rgb:
-    """A light accent in the hue that weighs most in the picture: count x (0.25 + 6 x chroma) over 12 colours, times the
-    chroma that the hue has when light. A light blue is almost white, so a yellow beside it makes the better accent."""
-    weighed: list[tuple[float, Rgb]] = []
-    for weight, hue in _hues(picture):
-        light = _accent_tone(ACCENT_LIGHTNESS, _ACCENT_CHROMA, hue)
-        weighed.append((weight * to_oklch(light)[1], light))
-    warm = _accent_tone(ACCENT_LIGHTNESS, _ACCENT_CHROMA, _WARM_HUE)
-    return max(weighed, key=lambda found: found[0], default=(0.0, warm))[1]
-
-
-def deep(picture: Image.Image) -> Rgb:
-    """A dark tone of the hue that weighs most; slate for a grey picture. Dark yellows are mud, so they get almost no
-    colour."""
-    weight, hue = max(_hues(picture), default=(0.0, _COOL_HUE))
-    strong = weight > 0 and not _MUD[0] < hue < _MUD[1]
-    return _accent_tone(_DEEP_LIGHTNESS, _DEEP_CHROMA if strong else _MUDDY_CHROMA, hue)
-
-
-def _hues(picture: Image.Image) -> list[tuple[float, float]]:
-    """The weight and hue (degrees) of the picture's colours; none for grey ones."""
-    from PIL import Image
-
-    small = picture.resize(_SAMPLE, Image.Resampling.BOX, reducing_gap=1.0)
-    few = small.quantize(_PALETTE, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-    palette = few.getpalette() or []
-    found: list[tuple[float, float]] = []
-    for count, index in cast("list[tuple[int, int]]", few.getcolors() or []):
-        red, green, blue = palette[3 * index : 3 * index + 3]
-        _, chroma, hue = to_oklch((red, green, blue))
-        if chroma > _GREY_CHROMA:
-            found.append((count * (0.25 + 6 * chroma), hue))
-    return found
-
-
-class Tones:
-    """A layout's colours in one picture: `#RRGGBB`, or one of the picture's own."""
-
-    def __init__(self, picture: Image.Image) -> None:
-        from PIL import Image
-
-        self._small = picture.resize(_SAMPLE, Image.Resampling.BOX, reducing_gap=1.0)
-
-    def of(self, text: str) -> Rgb:
-        if text == "auto":
-            return self._accent
-        return self._deep if text == "auto-dark" else from_hex(text)
-
-    @cached_property
-    def _accent(self) -> Rgb:
-        return accent(self._small)
-
-    @cached_property
-    def _deep(self) -> Rgb:
-        return deep(self._small)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
@@ -32,7 +33,8 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Glyph:
-    """One outline of `font` at pen position x, y (em, y upwards), drawn at `scale` of the text's size."""
+    """One outline of `font` at pen position x, y (em, y upwards), drawn at `scale` of the text's size; `word` counts
+    the words of its line."""
 
     font: str
     gid: int
@@ -40,6 +42,7 @@ class Glyph:
     y: float
     scale: float
     accent: bool
+    word: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +130,15 @@ def shape_line(setting: Setting, paragraph: Paragraph, start: int, end: int, tai
         clusters.append(Cluster(tail, setting.display, clusters[-1].accent if clusters else False))
         levels.append(paragraph.base)
     runs = _runs(clusters, levels)
+    words = list(accumulate(int(breaks.is_space(cluster.text)) for cluster in clusters))
     glyphs: list[Glyph] = []
     pen = 0.0
     for index in bidi.visual_order([levels[first] for first, _ in runs]):
         first, last = runs[index]
         shaped, _ = _shape_run(clusters[first:last], levels[first], setting.asked)
         for glyph, owner in shaped.placed:
-            accent = clusters[first + owner].accent
-            glyphs.append(Glyph(shaped.font, glyph.gid, pen + glyph.x, glyph.y, shaped.scale, accent))
+            accent, word = clusters[first + owner].accent, words[first + owner]
+            glyphs.append(Glyph(shaped.font, glyph.gid, pen + glyph.x, glyph.y, shaped.scale, accent, word))
         pen += shaped.width
     ink = [
         (g.x + glyph_ink(g.font, g.gid).left * g.scale, g.x + glyph_ink(g.font, g.gid).right * g.scale) for g in glyphs
