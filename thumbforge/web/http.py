@@ -159,8 +159,8 @@ def _reason(error: BaseException) -> str:
         error = cause
     if isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    if isinstance(error, OSError) and (error.errno or 0) > 0:
-        return os.strerror(error.errno or 0)
+    if isinstance(error, OSError) and error.errno and type(error).__module__ == "builtins":
+        return os.strerror(error.errno)  # asyncio's own words are "Connect call failed"
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
