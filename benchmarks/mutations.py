@@ -75,8 +75,8 @@ MUTATIONS = (
     Mutation(
         f"{FENCE}: the removals of an ingest",
         "playlists/ingest.py",
-        "        fence.check(connection)\n        _close",
-        "        _close",
+        "            fence.check(connection)\n            _close",
+        "            _close",
         f"{INGEST} -k lost",
     ),
     Mutation(
@@ -117,7 +117,7 @@ MUTATIONS = (
     # fsync: what is done survives a power cut.
     Mutation(
         f"{SYNC}: a new file",
-        "store/assets.py",
+        "durable.py",
         "        file.flush()\n        os.fsync(file.fileno())\n",
         "        file.flush()\n",
         DISK,
@@ -169,14 +169,13 @@ MUTATIONS = (
         f"{ONCE}: what is recorded must agree", "store/database.py", "and stored[name] != value:", "and False:", LEDGER
     ),
     Mutation(f"{ONCE}: a final", "store/finals.py", ', once="final_key")', ")", LEDGER),
-    Mutation(f"{ONCE}: a video", "playlists/ingest.py", ', once="youtube_id")', ")", INGEST),
-    Mutation(f"{ONCE}: an entry of a playlist", "playlists/ingest.py", ', once="id")', ")", INGEST),
-    Mutation(f"{ONCE}: a hero's asset", "making/record.py", ', once="sha256")', ")", f"{RACES} -k hero"),
+    Mutation(f"{ONCE}: a video", "store/facts.py", ', once="youtube_id")', ")", INGEST),
+    Mutation(f"{ONCE}: an entry of a playlist", "store/facts.py", ', once="id")', ")", INGEST),
     Mutation(
         f"{ONCE}: a hero's rows",
-        "making/record.py",
-        ', once="final_key" if table == "final" else "id")',
-        ")",
+        "store/heroes.py",
+        "            return  # another process was faster\n",
+        "            pass\n",
         f"{RACES} -k hero",
     ),
     Mutation(
@@ -224,7 +223,7 @@ MUTATIONS = (
     # Create-only: nothing that has its name is written into.
     Mutation(
         f"{CREATE}: a new file",
-        "store/assets.py",
+        "durable.py",
         "os.O_CREAT | os.O_EXCL | os.O_WRONLY",
         "os.O_CREAT | os.O_TRUNC | os.O_WRONLY",
         DISK,

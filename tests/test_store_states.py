@@ -17,24 +17,29 @@ RUN_STATES = ("pending", "running", "paused", "completed", "failed", "cancelled"
 RUN_EVENTS = ("claim", "complete", "fail", "pause", "cancel")
 RUN = {
     "pending": {"claim": "running", "cancel": "cancelled"},
-    "running": {
-        "complete": "completed", "fail": "failed", "pause": "paused", "cancel": "cancelled",
-    },
+    "running": {"complete": "completed", "fail": "failed", "pause": "paused", "cancel": "cancelled"},
     "paused": {"claim": "running", "cancel": "cancelled"},
     "failed": {"claim": "running", "cancel": "cancelled"},
     "completed": {},
     "cancelled": {},
 }  # fmt: skip
 ITERATION_STATES = ("pending", "running", "completed", "failed", "cancelled")
-ITERATION_EVENTS = ("claim", "release", "complete", "fail", "cancel")
+ITERATION_EVENTS = ("claim", "release", "complete", "fail", "cancel", "forget")
 ITERATION = {
-    "pending": {"claim": "running", "complete": "completed", "fail": "failed", "cancel": "cancelled"},
+    "pending": {
+        "claim": "running", "complete": "completed", "fail": "failed", "cancel": "cancelled", "forget": "cancelled",
+    },
     "running": {
         "claim": "running", "release": "pending", "complete": "completed", "fail": "failed", "cancel": "cancelled",
+        "forget": "cancelled",
     },
-    "completed": {"claim": "completed", "release": "completed", "complete": "completed", "fail": "failed"},
-    "failed": {"claim": "running", "complete": "completed", "fail": "failed", "cancel": "cancelled"},
-    "cancelled": {"claim": "running", "complete": "completed", "fail": "failed"},
+    "completed": {
+        "claim": "completed", "release": "completed", "complete": "completed", "fail": "failed", "forget": "cancelled",
+    },
+    "failed": {
+        "claim": "running", "complete": "completed", "fail": "failed", "cancel": "cancelled", "forget": "cancelled",
+    },
+    "cancelled": {"claim": "running", "complete": "completed", "fail": "failed", "forget": "cancelled"},
 }  # fmt: skip
 
 

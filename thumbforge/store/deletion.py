@@ -14,7 +14,7 @@ from pathlib import Path
 
 from thumbforge import faults
 from thumbforge.errors import UsageError
-from thumbforge.store import attempts, names, pictures
+from thumbforge.store import attempts, names, pictures, states
 from thumbforge.store.assets import AssetStore
 from thumbforge.store.database import Database
 from thumbforge.store.leases import is_live
@@ -78,7 +78,7 @@ def delete_run(database: Database, store: AssetStore, run_id: str, now: float, *
         if with_assets:
             unlink_witnesses(store, _witnesses(connection, run_id, store))
         before = pictures.in_use(connection)
-        iterations = _delete_rows(connection, run_id)
+        iterations = _delete_rows(connection, run_id, now)
         freed = before - pictures.in_use(connection) if with_assets else set()
         files = pictures.forget(connection, freed)
     told = named_by_all(store.home) if files else set()
@@ -143,13 +143,12 @@ def _dependents(connection: sqlite3.Connection, run_id: str) -> Iterator[str]:
         yield from (row[0] for row in connection.execute(query, {"run": run_id}))
 
 
-def _delete_rows(connection: sqlite3.Connection, run_id: str) -> int:
+def _delete_rows(connection: sqlite3.Connection, run_id: str, now: float) -> int:
     connection.execute("DELETE FROM run_item WHERE run_id = ?", (run_id,))
     # The circles run -> pick -> run and iteration -> attempt, final -> iteration are opened before the rows go.
     connection.execute("UPDATE run SET picked_iteration_id = NULL WHERE id = ?", (run_id,))
-    connection.execute(
-        "UPDATE iteration SET status = 'cancelled', attempt_id = NULL, final_key = NULL WHERE run_id = ?", (run_id,)
-    )
+    for row in connection.execute("SELECT id FROM iteration WHERE run_id = ?", (run_id,)).fetchall():
+        states.change(connection, "iteration", row["id"], "forget", now, attempt_id=None, final_key=None)
     count = connection.execute("DELETE FROM iteration WHERE run_id = ?", (run_id,)).rowcount
     connection.execute("DELETE FROM run WHERE id = ?", (run_id,))
     return int(count)

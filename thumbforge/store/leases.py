@@ -18,7 +18,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from thumbforge.store.database import Database
+from thumbforge.store.database import Database, insert
 
 
 @cache
@@ -120,9 +120,10 @@ class Slots:
             if slot is None:
                 return None
             connection.execute(
-                "INSERT OR REPLACE INTO lease (name, slot, owner, expires_at) VALUES (?, ?, ?, ?)",
-                (name, slot, self._owner, self._clock() + self._ttl_s),
-            )
+                "DELETE FROM lease WHERE name = ? AND slot = ?", (name, slot)
+            )  # of an owner that is gone
+            row = {"name": name, "slot": slot, "owner": self._owner, "expires_at": self._clock() + self._ttl_s}
+            insert(connection, "lease", row)
             return slot
 
     def _free_slot(self, held: list[sqlite3.Row], limit: int) -> int | None:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from thumbforge.errors import LedgerError
 
 RunEvent = Literal["claim", "complete", "fail", "pause", "cancel"]
-IterationEvent = Literal["claim", "release", "complete", "fail", "cancel"]
+IterationEvent = Literal["claim", "release", "complete", "fail", "cancel", "forget"]
 
 RUN: Mapping[tuple[str, str], str] = {
     ("pending", "claim"): "running",
@@ -52,7 +52,9 @@ ITERATION: Mapping[tuple[str, str], str] = {
     ("pending", "cancel"): "cancelled",
     ("running", "cancel"): "cancelled",
     ("failed", "cancel"): "cancelled",
+    **{(state, "forget"): "cancelled" for state in ("pending", "running", "completed", "failed", "cancelled")},
 }
+"""`forget` lets go of the pictures of one whose row is about to be deleted."""
 
 _TABLES: Mapping[str, Mapping[tuple[str, str], str]] = {"run": RUN, "iteration": ITERATION}
 
