@@ -18,8 +18,6 @@ from thumbforge.imaging.patches import Box
 from thumbforge.pixels import colour
 
 ENOUGH = 4.5
-SMALL_ENOUGH = 3.0
-"""At 168x94 the edges of letters mix with the ground; what is left of 4.5 there."""
 BEYOND_OUTLINE = 2 / 3
 """Share of the contrast asked for that is enough beyond an outline which itself has all of it."""
 RING = 0.14

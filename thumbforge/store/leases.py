@@ -119,9 +119,8 @@ class Slots:
             slot = self._free_slot(held, limit)
             if slot is None:
                 return None
-            connection.execute(
-                "DELETE FROM lease WHERE name = ? AND slot = ?", (name, slot)
-            )  # of an owner that is gone
+            # its owner is gone, where it had one
+            connection.execute("DELETE FROM lease WHERE name = ? AND slot = ?", (name, slot))
             row = {"name": name, "slot": slot, "owner": self._owner, "expires_at": self._clock() + self._ttl_s}
             insert(connection, "lease", row)
             return slot
