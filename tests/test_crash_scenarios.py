@@ -15,7 +15,8 @@ from tests.project import wait_until
 
 SCENARIO_STEPS = (
     "run.claim", "sweep", "attempt.fail", "release", "beat", "run.cancel", "run.delete", "asset.unlink",
-    "witness.unlink", "repair.row", "job.result", "hero.pick", "sheet.file", "take.use", "take.lock",
+    "witness.unlink", "repair.row", "ledger.aside",
+    "rebuild.row", "job.result", "hero.pick", "sheet.file", "take.use", "take.lock",
 )  # fmt: skip
 SIDES = ("before", "after")
 # A cancelled run is followed by another one; what the items come to is the same.
@@ -199,6 +200,24 @@ def test_stopped_in_a_repair(tmp_path: Path, done: Site, model: Dump, fault: str
     assert not any(path.exists() for path in files)
     assert judge(site, model) == []
     assert site.batch().stdout.startswith("Nothing to do")
+
+
+@pytest.mark.parametrize(
+    "fault", ["ledger.aside.before", "ledger.aside.after", "rebuild.row.before", "rebuild.row.after"]
+)
+def test_stopped_in_a_rebuild(tmp_path: Path, done: Site, model: Dump, fault: str) -> None:
+    """The damaged ledger is where it was or beside the new one, the rows are written at once; the same command again
+    writes what is missing, and the next batch draws all without a call."""
+    site = done.copy(tmp_path / "site")
+    for path in (site.root / ".thumbforge").glob("ledger.sqlite3*"):
+        path.write_bytes(b"not a database")
+    killed(site.doit("repair", "--rebuild", "--apply", THUMBFORGE_FAULT=f"{fault}:kill"))
+    (site.root / "calls.jsonl").unlink()
+    told = site.doit("repair", "--rebuild", "--apply")
+    assert (told.returncode, judge_words(told)) == (0, []), told.stderr
+    assert site.query("SELECT count(*) FROM attempt WHERE outcome = 'ok'") == [(2,)]
+    check_all_made(site, model, ("iterations", "art", *OTHER_RUNS))
+    assert site.calls() == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -180,3 +182,111 @@ def test_a_retake_leaves_word_of_itself(project: Project) -> None:
     assert (project.calls, len(records(project))) == (1, ITEMS + 1)
     lose_ledger(project)
     assert (project.batch().code, project.calls) == (0, 1)
+
+
+# repair --rebuild
+
+
+def forget_records(project: Project) -> None:
+    """As in a project from before there were records: manifests alone tell."""
+    shutil.rmtree(project.home / "keys/art")
+
+
+def rebuilt(project: Project, *words: str) -> Any:
+    return project.shown("repair", "--rebuild", *words)
+
+
+@pytest.mark.parametrize("ledger", [None, b"not a database", "cut"])
+def test_a_ledger_is_rebuilt_from_what_the_store_tells(project: Project, ledger: bytes | str | None) -> None:
+    """Gone, foreign bytes or cut in half: shown first, then written, the damaged one kept beside it. The next batch
+    draws the same pictures without a call, and nothing is wrong then."""
+    before = pictures(project)
+    path = project.home / "ledger.sqlite3"
+    content = path.read_bytes()[:9000] if ledger == "cut" else ledger
+    lose_ledger(project)
+    forget_records(project)
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    dry = rebuilt(project)
+    assert (dry["arts"], dry["records"], dry["applied"], dry["run"]) == (ITEMS, ITEMS, False, None)
+    assert (path.read_bytes() if path.exists() else None, records_there(project)) == (content, [])
+    assert rebuilt(project, "--apply")["arts"] == ITEMS
+    assert len(records(project)) == ITEMS
+    aside = project.home / "ledger.sqlite3.damaged-1"
+    assert (aside.read_bytes() if aside.exists() else None) == content
+    assert (rebuilt(project)["arts"], rebuilt(project)["records"]) == (0, 0)
+    assert (project.batch().code, project.calls, pictures(project)) == (0, 0, before)
+    assert project.shown("audit")["notes"] == []
+
+
+def records_there(project: Project) -> list[Path]:
+    return records(project) if (project.home / "keys/art").is_dir() else []
+
+
+def test_the_hint_of_a_damaged_ledger_leads_to_it(project: Project) -> None:
+    """As it is printed, it works."""
+    lose_ledger(project)
+    (project.home / "ledger.sqlite3").write_bytes(b"not a database")
+    told = project.batch()
+    assert (told.code, "repair --rebuild --apply" in told.err) == (1, True)
+    assert project.run("repair", "--rebuild", "--apply").code == 0
+    assert (project.batch().code, project.calls) == (0, 0)
+
+
+def test_a_ledger_of_another_program_is_not_put_aside(project: Project) -> None:
+    """Only damage is: what is whole belongs to somebody."""
+    lose_ledger(project)
+    with closing(sqlite3.connect(project.home / "ledger.sqlite3")) as connection, connection:
+        connection.execute("CREATE TABLE theirs (x)")
+    assert project.run("repair", "--rebuild", "--apply").code == 1
+    assert [path.name for path in ledgers(project)] == ["ledger.sqlite3"]
+
+
+def test_what_was_rebuilt_can_be_deleted(project: Project) -> None:
+    """Its run has the iterations: with their pictures and what tells of them they go, and are paid for again."""
+    lose_ledger(project)
+    run = rebuilt(project, "--apply")["run"]
+    deleted = project.shown("runs", "delete", run, "--assets")["deleted"]
+    assert (deleted["iterations"], len(deleted["assets"])) == (ITEMS, ITEMS)
+    assert records(project) == []
+    assert (project.batch().code, project.calls) == (0, ITEMS)
+
+
+@pytest.mark.parametrize("harm", ["key", "path", "cut", "other art"])
+def test_a_manifest_that_is_not_its_own_is_left_out(project: Project, harm: str) -> None:
+    """Keys that do not follow, a path for a hash, a cut file: told by name, by `audit` too, and nothing is written
+    from it."""
+    path = next((project.home / "keys").glob("*.json"))
+    content = json.loads(path.read_bytes())
+    if harm == "key":
+        content["key_parts"]["prompt"] += " and more"
+    elif harm == "path":
+        content["final"]["art"] = "../../x"
+    elif harm == "other art":
+        content["final"]["art"] = "ab" * 32
+    path.write_bytes(b"{" if harm == "cut" else json.dumps(content).encode())
+    assert [f["kind"] for f in project.run("audit", "--json").document["findings"]] == ["manifest"]
+    lose_ledger(project)
+    forget_records(project)
+    told = rebuilt(project, "--apply")
+    assert (told["arts"], told["unread"]) == (ITEMS - 1, [path.name])
+
+
+def test_audit_reads_records(project: Project) -> None:
+    """One that names no art of its request is a finding; art without a record is a note, and `--rebuild` writes it."""
+    path, content = record_of_first(project)
+    other_request(path, content)
+    assert [f["kind"] for f in project.run("audit", "--json").document["findings"]] == ["record"]
+    path.unlink()
+    assert [n["kind"] for n in project.shown("audit")["notes"]] == ["art-unwitnessed"]
+    told = rebuilt(project, "--apply")
+    assert (told["arts"], told["records"]) == (0, 1)
+    assert project.shown("audit")["notes"] == []
+
+
+def test_prune_keeps_art_that_is_not_drawn_yet(project: Project) -> None:
+    """Of an item that has no picture nothing is superseded: what was paid for waits for the next batch."""
+    lose_ledger(project)
+    rebuilt(project, "--apply")
+    assert project.shown("prune", "--keep", "0", "--apply")["removed"] == []
+    assert (project.batch().code, project.calls) == (0, 0)

@@ -53,6 +53,8 @@ STEPS = (
     "ingest.chunk",
     "job.result",  # audit, repair, prune
     "repair.row",
+    "ledger.aside",  # repair --rebuild
+    "rebuild.row",
 )
 MODES = {"kill": 0, "enospc": errno.ENOSPC, "eio": errno.EIO}
 

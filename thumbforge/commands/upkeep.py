@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Literal
 
 from thumbforge.commands.command import JSON_OPTION, Arguments, ThumbCommand, print_json
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from thumbforge.planning.project import Project
     from thumbforge.upkeep.files import Foreign
     from thumbforge.upkeep.job import Job
+    from thumbforge.upkeep.rebuild import Rebuilt
     from thumbforge.upkeep.repair import Removal
 
 
@@ -39,7 +40,7 @@ class _Upkeep(ThumbCommand):
         raise AssertionError(f"{type(self).__name__} has no work")
 
     @contextmanager
-    def _job(self, arguments: Arguments) -> Iterator[tuple[Project, Job]]:
+    def _job(self, arguments: Arguments, *, anew: bool = False) -> Iterator[tuple[Project, Job]]:
         from thumbforge.cancel import Cancel
         from thumbforge.commands.running import configure_logging
         from thumbforge.tasks.reporter import interruptible
@@ -47,7 +48,7 @@ class _Upkeep(ThumbCommand):
 
         project = self.project()
         configure_logging(project, as_json=arguments.options["json"])
-        if not project.ledger_path.exists():
+        if not anew and not project.ledger_path.exists():
             raise NotFound("this project has no ledger yet", hint="thumbforge batch makes one")
         cancel = Cancel()
         kind: Literal["audit", "repair"] = "audit" if self.name == "audit" else "repair"
@@ -86,13 +87,40 @@ class Audit(_Upkeep):
 
 class Repair(_Upkeep):
     name = "repair"
-    doc_purpose = "remove files that no row of the ledger needs"
-    doc_usage = "[--apply] [--damaged]"
+    doc_purpose = "remove files that nothing needs, or rebuild the ledger from what the store tells"
+    doc_usage = "[--apply] [--damaged | --rebuild]"
     doc_description = (
         "Shows what would go; --apply does it. Files younger than repair.grace_s stay. --damaged also removes stored "
-        "pictures whose bytes are not what their name says: the next batch makes them anew, at the price of a call."
+        "pictures whose bytes are not what their name says: the next batch makes them anew, at the price of a call. "
+        "--rebuild removes nothing: it writes into the ledger, or into a new one where it is damaged or gone, what "
+        "manifests and records tell of paid art."
     )
-    cmd_options = (_flag("apply", "remove, do not only show"), _flag("damaged", "also damaged pictures"), JSON_OPTION)
+    cmd_options = (
+        _flag("apply", "do it, do not only show"),
+        _flag("damaged", "also damaged pictures"),
+        _flag("rebuild", "write the ledger's rows of paid art back"),
+        JSON_OPTION,
+    )
+
+    def run(self, arguments: Arguments) -> int:
+        if not arguments.options["rebuild"]:
+            return super().run(arguments)
+        if arguments.words or arguments.options["damaged"]:
+            raise UsageError("--rebuild goes with --apply alone", hint="thumbforge repair --rebuild")
+        from thumbforge.upkeep.rebuild import damage, rebuild, set_aside
+
+        project, apply = self.project(), arguments.options["apply"]
+        broken = damage(project.ledger_path)
+        if not apply:
+            with nullcontext() if broken else project.reading() as database:
+                found = rebuild(project, database, None)
+            return _tell_rebuilt(None, found, broken, arguments)
+        if broken:
+            broken = f"{broken}; it is {set_aside(project.ledger_path).name} now"
+        with self._job(arguments, anew=True) as (project, job):
+            found = rebuild(project, job.database, job)
+            job.finish(found.as_dict(), Exit.DONE)
+        return _tell_rebuilt(job.run_id, found, broken, arguments)
 
     def work(self, project: Project, job: Job, arguments: Arguments) -> int:
         from thumbforge.upkeep.repair import repair
@@ -153,4 +181,27 @@ def _tell(project: Project, job: Job, found: Iterator[Removal | Foreign], *, app
         write(f"Left alone, because they are not thumbforge's: {', '.join(foreign)}")
     size = f"{counted(len(gone), 'thing')}, {total / 1e6:.1f} MB"
     write(f"Removed {size}." if apply else f"{size} would go; --apply removes them.")
+    return Exit.DONE
+
+
+def _tell_rebuilt(run_id: str | None, found: Rebuilt, broken: str | None, arguments: Arguments) -> int:
+    from thumbforge.commands.view import write
+
+    apply = arguments.options["apply"]
+    if arguments.options["json"]:
+        told = {"applied": apply, "damage": broken, **found.as_dict()}
+        print_json({"run": run_id, **told, "exit_code": Exit.DONE})
+        return Exit.DONE
+    if broken:
+        write(f"{broken}." if apply else f"{broken}; --apply puts it aside.")
+    for names, why in (
+        (found.unread, "whose keys do not follow from what they hold"),
+        (found.without_art, "whose art is gone, damaged or no picture"),
+    ):
+        if names:
+            write(f"Left out: {counted(len(names), 'manifest')} {why}: {', '.join(names[:3])}{' …' * (len(names) > 3)}")
+    what = f"{counted(found.arts, 'paid art')} in the ledger, {counted(found.records, 'record')} in the store"
+    write(f"Written back: {what}." if apply else f"Would write back: {what}; --apply does it.")
+    if apply and found.arts:
+        write("thumbforge batch draws their pictures anew, without a call.")
     return Exit.DONE

@@ -74,6 +74,15 @@ def art_of(connection: sqlite3.Connection, art_key: str, other_than: str | None)
     return _art(row) if row else None
 
 
+def painted_keys(database: Database) -> set[str]:
+    """The art keys that the ledger has art for, but for heroes that are the user's own files."""
+    rows = database.rows(
+        "SELECT DISTINCT art_key FROM attempt JOIN iteration ON iteration.id = iteration_id"
+        " WHERE art_sha256 IS NOT NULL AND json_extract(key_parts_json, '$.file') IS NULL"
+    )
+    return {row["art_key"] for row in rows}
+
+
 def cut_short(database: Database, art_key: str) -> list[str]:
     """The attempts that may have left a staged answer to this request, the newest first."""
     rows = database.rows(

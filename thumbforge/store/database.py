@@ -34,12 +34,19 @@ def ledger_errors(path: Path) -> Iterator[None]:
         raise LedgerError(message, hint=hint) from error
 
 
+def is_damage(error: LedgerError) -> bool:
+    """Whether the file itself is what is wrong, and not who may read it or when."""
+    text = str(error.__cause__)
+    return isinstance(error.__cause__, sqlite3.DatabaseError) and ("not a database" in text or "malformed" in text)
+
+
 def _explain(path: Path, error: Exception) -> tuple[str, str]:
     text = str(error)
     if "locked" in text or "busy" in text:
         return f"the ledger stayed locked for {BUSY_S:.0f} s", "another thumbforge is writing; run the command again"
     if "not a database" in text or "malformed" in text:
-        return f"{path.name} is damaged: {text}", f"put {path} back from a backup, or move it away to start anew"
+        anew = "thumbforge repair --rebuild --apply makes a new one from what the store tells"
+        return f"{path.name} is damaged: {text}", f"put {path} back from a backup, or {anew}"
     if "readonly" in text or "read-only" in text or "unable to open" in text:
         return f"the ledger cannot be written: {text}", f"check the permissions of {path.parent}"
     if "full" in text or "disk I/O" in text or isinstance(error, OSError):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from thumbforge.store import attempts, names, pictures, states
 from thumbforge.store.assets import AssetStore
 from thumbforge.store.database import Database
 from thumbforge.store.leases import is_live
-from thumbforge.store.witness import named_by_all
+from thumbforge.store.witness import key_files, named_by_all
 
 # An ingest goes on from its frozen list; a finished one tells with its hash that nothing has changed since. A staged
 # answer is needed until its iteration has art for the same request, or a verdict that no answer brought.
@@ -91,20 +91,20 @@ def delete_run(database: Database, store: AssetStore, run_id: str, now: float, *
 
 
 def _witnesses(connection: sqlite3.Connection, run_id: str, store: AssetStore) -> Iterator[Path]:
-    """What tells of a run's pictures without the ledger: its finals' manifests, and the records of art that no other
-    run has taken up."""
+    """What tells of a run's pictures without the ledger: its finals' manifests, and of art that no other run has taken
+    up the records and all manifests, also of finals that the ledger does not know."""
     finals = "SELECT final.final_key AS key FROM final JOIN iteration ON iteration.id = iteration_id WHERE run_id = ?"
     arts = (
         "SELECT DISTINCT art_key AS key FROM attempt JOIN iteration ON iteration.id = iteration_id"
         " WHERE run_id = ?1 AND art_sha256 IS NOT NULL AND art_key NOT IN (SELECT art_key FROM attempt"
         " JOIN iteration ON iteration.id = iteration_id WHERE run_id <> ?1 AND art_sha256 IS NOT NULL)"
     )
-    yield from _paths(store.manifest_path, connection.execute(finals, (run_id,)))
-    yield from _paths(store.record_path, connection.execute(arts, (run_id,)))
-
-
-def _paths(path: Callable[[str], Path], rows: Iterable[sqlite3.Row]) -> Iterator[Path]:
-    return (path(row["key"]) for row in rows if names.is_key(row["key"]))
+    made = {row["key"] for row in connection.execute(finals, (run_id,))}
+    painted = {row["key"] for row in connection.execute(arts, (run_id,))}
+    yield from (store.record_path(key) for key in painted if names.is_key(key))
+    for path in key_files(store.manifests):
+        if path.stem in made or (store.manifest(path.stem) or {}).get("art_key") in painted:
+            yield path
 
 
 def unlink_witnesses(store: AssetStore, paths: Iterable[Path]) -> None:

@@ -86,3 +86,8 @@ def record(
             " WHERE final_key = :final_key",
             row,
         )
+
+
+def art_by_key(database: Database) -> dict[str, str]:
+    """The hash of the art that each final was drawn over, by final key."""
+    return {row["final_key"]: row["art_sha256"] for row in database.rows("SELECT final_key, art_sha256 FROM final")}

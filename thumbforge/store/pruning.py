@@ -22,7 +22,9 @@ SELECT final_key FROM (
 _OLD_TAKES = """
 SELECT id FROM (
   SELECT id, row_number() OVER (PARTITION BY iteration_id ORDER BY n DESC) AS place FROM attempt
+  -- of an iteration that uses none yet, its art waits to be drawn: nothing has taken its place
   WHERE outcome = 'ok' AND id NOT IN (SELECT attempt_id FROM iteration WHERE attempt_id IS NOT NULL)
+    AND iteration_id IN (SELECT id FROM iteration WHERE attempt_id IS NOT NULL)
     AND art_sha256 NOT IN (SELECT reference_sha256 FROM run WHERE reference_sha256 IS NOT NULL)
 ) WHERE place > ?
 """

@@ -6,7 +6,8 @@ They name pictures by hash. They are believed as far as the bytes bear them out,
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,15 @@ def named_in(path: Path) -> set[str]:
 
 def named_by_all(home: Path) -> set[str]:
     """The same over all of them."""
-    folders = (home / "keys", home / "keys" / "art")
-    files = (path for folder in folders if folder.is_dir() for path in folder.iterdir())
-    return set[str]().union(*(named_in(path) for path in files if names.is_key_name(path.name)))
+    files = (path for folder in (home / "keys", home / "keys" / "art") for path in key_files(folder))
+    return set[str]().union(*map(named_in, files))
+
+
+def key_files(folder: Path) -> Iterator[Path]:
+    """The manifests or records in a folder, in the order of their names; none where the folder is a link."""
+    if folder.is_symlink() or not folder.is_dir():
+        return
+    yield from (path for path in sorted(folder.iterdir()) if names.is_key_name(path.name) and path.is_file())
 
 
 def record_of(fields: Mapping[str, Any], sha256: str, suffix: str, provider: str, price: str | None) -> dict[str, Any]:
@@ -58,3 +65,43 @@ def told_art(record: Mapping[str, Any] | None, art_key: str) -> tuple[str, str] 
     if not (isinstance(sha256, str) and isinstance(suffix, str) and names.is_asset(sha256, suffix)):
         return None
     return (sha256, suffix) if isinstance(fields, dict) and ids.art_key(fields) == art_key else None
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a manifest tells, once its keys follow from what it holds. `output` is the (width, height) of the final."""
+
+    final_key: str
+    final_sha256: str
+    key: str
+    key_parts: Mapping[str, str]
+    art_key: str
+    art: Mapping[str, Any]
+    art_sha256: str
+    output: tuple[int, int]
+
+
+def manifest_of(content: Mapping[str, Any] | None, final_key: str) -> Manifest | None:
+    """Its content, read; None where any of its keys does not follow from it, or it names no picture."""
+    if content is None:
+        return None
+    try:
+        art, final, parts = content["art"], content["final"], ids.KeyParts(**content["key_parts"])
+        output = final["output"]
+        found = Manifest(
+            final_key=ids.final_key(final),
+            final_sha256=content["final_sha256"],
+            key=ids.idempotency_key(parts),
+            key_parts=parts.as_dict(),
+            art_key=ids.art_key(art),
+            art=art,
+            art_sha256=final["art"],
+            output=(int(output["width"]), int(output["height"])),
+        )
+        told = (content["final_key"], content["key"], content["art_key"])
+        pictures = (found.art_sha256, found.final_sha256)
+        is_sound = told == (final_key, found.key, found.art_key) and found.final_key == final_key
+        takes_part = isinstance(art["take"], int) and art["take"] > 0 and art["video"] == parts.video
+        return found if is_sound and takes_part and all(names.is_asset(sha, ".png") for sha in pictures) else None
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None

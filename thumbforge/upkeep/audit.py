@@ -9,8 +9,10 @@ from typing import Any
 
 from thumbforge import ids
 from thumbforge.planning.project import Project, relative
-from thumbforge.store import attempts, exports, iterations, names, pictures, plans, runs
+from thumbforge.store import attempts, exports, finals, iterations, names, pictures, plans, runs
 from thumbforge.store.database import Database
+from thumbforge.store.witness import key_files, manifest_of, told_art
+from thumbforge.text import counted
 from thumbforge.upkeep.files import Foreign, StoreFile, store_files
 
 
@@ -50,6 +52,8 @@ def audit(
     for found in (*_unsound_rows(database, now), *_changed_exports(project, database, check_stop)):
         findings.append(found)
     notes.extend(_resumable_runs(database, run_id, now))
+    findings.extend(_unsound_witnesses(project, database, check_stop))
+    notes.extend(_unwitnessed(project, database))
     for file in store_files(project.home, database):
         if isinstance(file, Foreign):
             where = relative(file.path, project.home)
@@ -105,6 +109,30 @@ def _changed_exports(project: Project, database: Database, check_stop: Callable[
             yield Finding("export-name", repr(path[:80]), "is no file in out/")
         elif _hash(names.export_path(project.out, path)) not in {None, sha256}:
             yield Finding("export-differs", f"out/{path}", "is not the picture that was put there")
+
+
+def _unsound_witnesses(project: Project, database: Database, check_stop: Callable[[], None]) -> Iterator[Finding]:
+    """Manifests and records are read: their keys have to follow from what they hold, and to tell what the rows tell."""
+    arts = finals.art_by_key(database)
+    for path in key_files(project.store.manifests):
+        check_stop()
+        manifest = manifest_of(project.store.manifest(path.stem), path.stem)
+        if manifest is None:
+            yield Finding("manifest", path.name, "its keys do not follow from what it holds")
+        elif arts.get(path.stem, manifest.art_sha256) != manifest.art_sha256:
+            yield Finding("manifest", path.name, "names other art than the ledger")
+    for path in key_files(project.store.manifests / "art"):
+        check_stop()
+        if told_art(project.store.record(path.stem), path.stem) is None:
+            yield Finding("record", path.name, "does not name the art of its request")
+
+
+def _unwitnessed(project: Project, database: Database) -> Iterator[Finding]:
+    """Paid art that only the ledger knows of, as in projects from before there were records."""
+    there = {path.stem for path in key_files(project.store.manifests / "art")}
+    if missing := attempts.painted_keys(database) - there:
+        detail = "no record tells of it without the ledger; repair --rebuild --apply writes what can be told"
+        yield Finding("art-unwitnessed", counted(len(missing), "art"), detail)
 
 
 def _resumable_runs(database: Database, run_id: str, now: float) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Literal, TypeVar
 
@@ -13,6 +13,7 @@ from thumbforge.errors import Exit, Interrupted, LedgerError
 from thumbforge.making.heartbeat import Heartbeat
 from thumbforge.settings import Settings
 from thumbforge.store.ledger import Ledger
+from thumbforge.store.restore import Restored, write_back
 from thumbforge.store.runs import NewRun
 
 T = TypeVar("T")
@@ -45,6 +46,10 @@ class Job:
         for thing in things:
             yield thing
             self.check_stop()
+
+    def restore(self, found: Sequence[Restored]) -> None:
+        """Write rows back, behind this job's fence."""
+        write_back(self.database, self._fence, found, self._ledger.now())
 
     def finish(self, result: dict[str, Any], exit_code: Exit) -> None:
         self._heartbeat.stop()
