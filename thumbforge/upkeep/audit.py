@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -52,8 +52,8 @@ def audit(
     for found in (*_unsound_rows(database, now), *_changed_exports(project, database, check_stop)):
         findings.append(found)
     notes.extend(_resumable_runs(database, run_id, now))
-    findings.extend(_unsound_witnesses(project, database, check_stop))
     notes.extend(_unwitnessed(project, database))
+    arts = finals.art_by_key(database)
     for file in store_files(project.home, database):
         if isinstance(file, Foreign):
             where = relative(file.path, project.home)
@@ -61,8 +61,9 @@ def audit(
         elif file.owner is None:
             young = now - file.modified < grace_s
             (notes if young else findings).append(_stray(file, grace_s, young))
-        elif file.owner != "ledger":
-            notes.append(Finding(f"{file.kind}-unrecorded", file.path.name, f"kept: a {file.owner} tells of it"))
+        else:
+            findings.extend(_unsound_witness(project, file, arts))
+            notes.extend(_unrecorded(file))
     counts = database.counts("run", "iteration", "attempt", "final", "export")
     return Audit(tuple(findings), tuple(notes), {"asset": hashes, **counts})
 
@@ -111,20 +112,22 @@ def _changed_exports(project: Project, database: Database, check_stop: Callable[
             yield Finding("export-differs", f"out/{path}", "is not the picture that was put there")
 
 
-def _unsound_witnesses(project: Project, database: Database, check_stop: Callable[[], None]) -> Iterator[Finding]:
-    """Manifests and records are read: their keys have to follow from what they hold, and to tell what the rows tell."""
-    arts = finals.art_by_key(database)
-    for path in key_files(project.store.manifests):
-        check_stop()
-        manifest = manifest_of(project.store.manifest(path.stem), path.stem)
+def _unsound_witness(project: Project, file: StoreFile, arts: Mapping[str, str]) -> Iterator[Finding]:
+    """A manifest or a record is read: its keys have to follow from what it holds, and to tell what the rows tell."""
+    key = file.path.stem
+    if file.kind == "manifest":
+        manifest = manifest_of(project.store.manifest(key), key)
         if manifest is None:
-            yield Finding("manifest", path.name, "its keys do not follow from what it holds")
-        elif arts.get(path.stem, manifest.art_sha256) != manifest.art_sha256:
-            yield Finding("manifest", path.name, "names other art than the ledger")
-    for path in key_files(project.store.manifests / "art"):
-        check_stop()
-        if told_art(project.store.record(path.stem), path.stem) is None:
-            yield Finding("record", path.name, "does not name the art of its request")
+            yield Finding("manifest", file.path.name, "its keys do not follow from what it holds")
+        elif arts.get(key, manifest.art_sha256) != manifest.art_sha256:
+            yield Finding("manifest", file.path.name, "names other art than the ledger")
+    elif file.kind == "record" and told_art(project.store.record(key), key) is None:
+        yield Finding("record", file.path.name, "does not name the art of its request")
+
+
+def _unrecorded(file: StoreFile) -> Iterator[Finding]:
+    if file.owner != "ledger":
+        yield Finding(f"{file.kind}-unrecorded", file.path.name, f"kept: a {file.owner} tells of it")
 
 
 def _unwitnessed(project: Project, database: Database) -> Iterator[Finding]:
