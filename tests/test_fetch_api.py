@@ -271,7 +271,7 @@ def test_ctrl_c_stops_a_fetch_at_once(site: Site, api: DataApi) -> None:
 
 def test_a_server_that_does_not_answer_is_given_up(site: Site, api: DataApi, monkeypatch: pytest.MonkeyPatch) -> None:
     """No wait is without an end: after three tries it is told as a network error."""
-    monkeypatch.setattr("thumbforge.sources.web._TIMEOUT_S", 0.1)
+    monkeypatch.setattr("thumbforge.sources.asking.TIMEOUT_S", 0.1)
     api.plan("playlistItems", "slow", "slow", "slow")
     problem = refused(site.run("fetch", LINK, "--json"), 1, "source_network")
     assert "no whole answer in time (ReadTimeout) (tried 3 times)" in problem["message"]

@@ -37,7 +37,6 @@ from thumbforge.errors import (
 )
 from thumbforge.providers.gemini import errors as gemini_errors
 from thumbforge.providers.gemini.adapter import GeminiProvider
-from thumbforge.providers.gemini.errors import next_pacific_midnight
 from thumbforge.testing import ATTEMPT, a_call, a_reference, a_request
 from thumbforge.web.http import Reply
 
@@ -89,32 +88,6 @@ def test_a_day_quota_says_when_it_comes_back(tmp_path: Path, monkeypatch: pytest
     found = failed(in_turn(quota_answer(DAY)), tmp_path)
     assert isinstance(found, ProviderQuota)
     assert found.resets_at == datetime(2026, 12, 1, 8, tzinfo=UTC).timestamp()
-
-
-@pytest.mark.parametrize(
-    ("now", "then"),
-    [
-        ("2026-11-30T07:59:59+00:00", "2026-11-30T08:00:00+00:00"),
-        ("2026-11-30T08:00:00+00:00", "2026-12-01T08:00:00+00:00"),
-        ("2026-07-01T12:00:00+00:00", "2026-07-02T07:00:00+00:00"),
-        ("2026-03-08T09:00:00+00:00", "2026-03-09T07:00:00+00:00"),
-        ("2026-12-31T20:00:00+00:00", "2027-01-01T08:00:00+00:00"),
-    ],
-)
-def test_midnight_is_pacific(now: str, then: str) -> None:
-    """In winter and summer, over the change of clocks and of the year."""
-    found = next_pacific_midnight(datetime.fromisoformat(now).timestamp())
-    assert datetime.fromtimestamp(found, UTC).isoformat() == then
-
-
-def test_midnight_without_a_time_zone_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine without the table gets the winter's offset: an hour late at most."""
-
-    def unknown(_: str) -> None:
-        raise gemini_errors.ZoneInfoNotFoundError
-
-    monkeypatch.setattr(gemini_errors, "ZoneInfo", unknown)
-    assert next_pacific_midnight(NOW) == datetime(2026, 12, 1, 8, tzinfo=UTC).timestamp()
 
 
 @pytest.mark.parametrize(

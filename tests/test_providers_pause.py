@@ -16,8 +16,8 @@ from tests.recorded_server import Play, RecordedServer, Respond, answer, in_turn
 from tests.stubs.antigravity_kit import group_alive
 from tests.stubs.batch_kit import Metered, Service, agy_in, item_of, over, over_agy
 from thumbforge.errors import ProviderQuota, ProviderRateLimited
-from thumbforge.providers.gemini.errors import next_pacific_midnight
 from thumbforge.web.statuses import by_status
+from thumbforge.web.waits import next_pacific_midnight
 
 BACK_AT = re.compile(r"; back at (\d{4}-\d\d-\d\d \d\d:\d\d) \w+")
 HOURS = 3600

@@ -9,6 +9,7 @@ import re
 import struct
 import zlib
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +41,11 @@ from thumbforge.providers.params import Choice, Flag, Names, Table, Text, Whole
 from thumbforge.providers.pictures import decoded_base64, picture, prepared
 from thumbforge.providers.prompts import clean, seed_of, whole_prompt
 from thumbforge.testing import a_call, a_request
+from thumbforge.web import waits
 from thumbforge.web.answers import at, count_at, parsed, quoted, text_at
 from thumbforge.web.http import Http
 from thumbforge.web.statuses import by_status
-from thumbforge.web.waits import duration, header_wait, said_wait
+from thumbforge.web.waits import duration, header_wait, next_pacific_midnight, said_wait
 
 IMAGES = Path(__file__).parent / "data" / "images"
 DATE = "Mon, 05 Jan 2026 10:00:00 GMT"
@@ -155,6 +157,42 @@ def test_a_quote_is_one_clean_line(text: str) -> None:
     assert line.isprintable()
     assert "hunter2" not in line
     line.encode()
+
+
+@pytest.mark.parametrize(
+    ("now", "then"),
+    [
+        ("2026-11-30T07:59:59+00:00", "2026-11-30T08:00:00+00:00"),
+        ("2026-11-30T08:00:00+00:00", "2026-12-01T08:00:00+00:00"),
+        ("2026-07-01T12:00:00+00:00", "2026-07-02T07:00:00+00:00"),
+        ("2026-03-08T09:00:00+00:00", "2026-03-09T07:00:00+00:00"),
+        ("2026-01-05T07:59:59+00:00", "2026-01-05T08:00:00+00:00"),
+        ("2026-01-05T08:00:00+00:00", "2026-01-06T08:00:00+00:00"),
+        ("2026-07-05T06:59:00+00:00", "2026-07-05T07:00:00+00:00"),
+        ("2026-07-05T23:00:00+00:00", "2026-07-06T07:00:00+00:00"),
+        ("2026-03-08T12:00:00+00:00", "2026-03-09T07:00:00+00:00"),
+        ("2026-11-01T06:00:00+00:00", "2026-11-01T07:00:00+00:00"),
+        ("2026-11-01T12:00:00+00:00", "2026-11-02T08:00:00+00:00"),
+        ("2026-12-31T20:00:00+00:00", "2027-01-01T08:00:00+00:00"),
+    ],
+)
+def test_midnight_is_pacific(now: str, then: str) -> None:
+    """In winter and summer, over the change of clocks and of the year."""
+    found = next_pacific_midnight(datetime.fromisoformat(now).timestamp())
+    assert datetime.fromtimestamp(found, UTC).isoformat() == then
+
+
+def test_midnight_without_a_time_zone_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without the table gets the winter's offset: an hour late at most."""
+
+    def unknown(_: str) -> None:
+        raise waits.ZoneInfoNotFoundError
+
+    monkeypatch.setattr(waits, "ZoneInfo", unknown)
+    assert (
+        next_pacific_midnight(datetime(2026, 11, 30, 12, tzinfo=UTC).timestamp())
+        == datetime(2026, 12, 1, 8, tzinfo=UTC).timestamp()
+    )
 
 
 # Pictures

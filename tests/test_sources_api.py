@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.data_api_server import RESPONSES
-from thumbforge.errors import NotFound, SourceError, SourceQuota
-from thumbforge.sources.api_errors import error_of, midnight_pacific
+from tests.recorded_server import Play, RecordedServer, answer, in_turn, message, raw, slow, stalled
+from tests.stubs.http_kit import SOON_S, until
+from thumbforge.cancel import Cancel
+from thumbforge.errors import Interrupted, NotFound, SourceError, SourceQuota
+from thumbforge.sources import asking
+from thumbforge.sources.api_errors import Again, error_of
 from thumbforge.sources.api_pages import duration_of, from_pages
 from thumbforge.sources.part_marks import MAX_PART, part_in
 
@@ -31,23 +36,6 @@ EXPECT = json.loads((DATA / "expect.json").read_text(encoding="utf-8"))
 def test_durations_are_iso_8601(text: Any, seconds: float | None) -> None:
     """Zero is what live and planned videos have: no duration."""
     assert duration_of(text) == seconds
-
-
-@pytest.mark.parametrize(
-    ("now", "back"),
-    [
-        ("2026-01-05T07:59:59", "2026-01-05T08:00"),
-        ("2026-01-05T08:00:00", "2026-01-06T08:00"),
-        ("2026-07-05T06:59:00", "2026-07-05T07:00"),
-        ("2026-07-05T23:00:00", "2026-07-06T07:00"),
-        ("2026-03-08T12:00:00", "2026-03-09T07:00"),
-        ("2026-11-01T06:00:00", "2026-11-01T07:00"),
-        ("2026-11-01T12:00:00", "2026-11-02T08:00"),
-    ],
-)
-def test_the_quota_comes_back_at_midnight_in_california(now: str, back: str) -> None:
-    """At any hour of the day and on both sides of summer time; never a fixed number of hours."""
-    assert midnight_pacific(datetime.fromisoformat(now).replace(tzinfo=UTC)).strftime("%Y-%m-%dT%H:%M") == back
 
 
 def test_a_quota_error_says_when() -> None:
@@ -144,3 +132,47 @@ def test_any_title_has_a_part_in_range_or_none(title: str) -> None:
     """No title breaks the reading."""
     part = part_in(title)
     assert part is None or 0 <= part <= MAX_PART
+
+
+# Asking
+
+
+def test_drops_do_not_stretch_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit is that of the whole exchange: a server that sends a byte now and then is given up all the same."""
+    monkeypatch.setattr(asking, "TIMEOUT_S", 0.5)
+    drops = slow(message(200, b"x" * 400), parts=400, pause_s=0.05)
+    with RecordedServer(in_turn(drops)) as server, pytest.raises(Again, match="no whole answer in time"):
+        asking.get(server.url, cancel=Cancel(), most=1000)
+
+
+def test_a_longer_answer_than_wanted_is_refused() -> None:
+    """While it comes; to ask again would not make it shorter."""
+    long = raw(message(200, b"x" * 3_000_000))
+    with RecordedServer(in_turn(long)) as server, pytest.raises(SourceError, match="more than 2 MB") as caught:
+        asking.get(server.url, cancel=Cancel(), most=2 * 2**20)
+    assert not isinstance(caught.value, Again)
+
+
+@pytest.mark.parametrize("play", [stalled(), answer({}, 500)])
+def test_a_call_and_the_wait_after_it_end_with_ctrl_c(play: Play) -> None:
+    """Also in a thread, where no signal arrives: an answer that does not come and a wait of a minute are left."""
+    cancel, raised = Cancel(), []
+
+    def ask() -> None:
+        if asking.get(server.url, cancel=cancel, most=1000).status == 500:
+            raise Again("busy")
+
+    def run() -> None:
+        try:
+            asking.with_retries(ask, 60, cancel)
+        except BaseException as error:
+            raised.append(error)
+
+    with RecordedServer(in_turn(play)) as server:
+        worker = threading.Thread(target=run, daemon=True)
+        worker.start()
+        until(lambda: server.requests)
+        cancel.set()
+        worker.join(SOON_S)
+        assert not worker.is_alive()
+    assert [type(error) for error in raised] == [Interrupted]

@@ -8,14 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from thumbforge.cancel import Cancel
 from thumbforge.errors import StoreError, ThumbforgeError
 from thumbforge.models import Playlist
 from thumbforge.sources.thumbnails import BASE_URL, download
-
-if TYPE_CHECKING:
-    import httpx
 
 IMAGES_URL = "THUMBFORGE_YOUTUBE_IMAGE_URL"
 AT_ONCE = 4
@@ -47,20 +45,19 @@ def store_thumbnails(
 ) -> tuple[Thumbnail, ...]:
     """One for each video that is listed, four at once. What is there already is kept, unless `refresh`. A video whose
     thumbnail cannot be had is reported, never fatal; StoreError where nothing can be written."""
-    from thumbforge.sources.web import client
-
     videos = dict.fromkeys(item.video for item in playlist.items if not item.removed)
     have = {video: path for video in videos if not refresh and (path := stored(home, video))}
     wanted = [video for video in videos if video not in have]
     made: dict[str, Thumbnail] = {}
     if wanted:
-        with client() as web:
-            store = partial(_one, web, base_url or BASE_URL, home, retry_base_s)
-            pool = ThreadPoolExecutor(AT_ONCE)
-            try:
-                made = dict(zip(wanted, pool.map(store, wanted), strict=True))
-            finally:
-                pool.shutdown(cancel_futures=True)  # Ctrl-C waits for four, not for a thousand
+        cancel = Cancel()
+        store = partial(_one, cancel, base_url or BASE_URL, home, retry_base_s)
+        pool = ThreadPoolExecutor(AT_ONCE)
+        try:
+            made = dict(zip(wanted, pool.map(store, wanted), strict=True))
+        finally:
+            cancel.set()  # Ctrl-C: those in flight end, the others do not begin
+            pool.shutdown(cancel_futures=True)
     return tuple(made[video] if video in made else Thumbnail(video, "kept", have[video]) for video in videos)
 
 
@@ -68,11 +65,11 @@ def failures(thumbnails: Iterable[Thumbnail]) -> list[Thumbnail]:
     return [thumbnail for thumbnail in thumbnails if thumbnail.status == "failed"]
 
 
-def _one(web: httpx.Client, base_url: str, home: Path, retry_base_s: float, video: str) -> Thumbnail:
+def _one(cancel: Cancel, base_url: str, home: Path, retry_base_s: float, video: str) -> Thumbnail:
     from thumbforge.pixels.picture import inspect
 
     try:
-        size, data = download(web, base_url, video, retry_base_s)
+        size, data = download(base_url, video, retry_base_s, cancel)
         info = inspect(data)
     except ThumbforgeError as error:
         return Thumbnail(video, "failed", error=error.message)

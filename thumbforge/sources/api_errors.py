@@ -5,12 +5,12 @@ from __future__ import annotations
 import html
 import json
 import re
-from datetime import UTC, datetime, timedelta, timezone
-from typing import Any
+from datetime import UTC, datetime
 
 from thumbforge.errors import NotFound, SourceAuth, SourceError, SourceNetwork, SourcePrivate, SourceQuota
 from thumbforge.redact import redact
 from thumbforge.text import one_line
+from thumbforge.web.waits import next_pacific_midnight
 
 KEY = "THUMBFORGE_YOUTUBE_API_KEY"
 RETRY_HINT = "run the command again later; what was fetched before is untouched"
@@ -58,20 +58,8 @@ def error_of(status: int, body: bytes, what: str, now: datetime | None = None) -
     return SourceError(f"YouTube refuses to list {what}: {told or f'status {status}'}", hint="check the address")
 
 
-def midnight_pacific(now: datetime) -> datetime:
-    """When the day's quota comes back: the next midnight in California. `now` has a zone, and so has the answer."""
-    try:
-        from zoneinfo import ZoneInfo
-
-        zone: Any = ZoneInfo("America/Los_Angeles")
-    except Exception:  # noqa: BLE001 - a system without a time zone database: off by an hour in summer
-        zone = timezone(timedelta(hours=-8))
-    tomorrow = now.astimezone(zone).date() + timedelta(days=1)
-    return datetime(tomorrow.year, tomorrow.month, tomorrow.day, tzinfo=zone).astimezone(now.tzinfo)
-
-
 def _quota(now: datetime) -> SourceQuota:
-    back = midnight_pacific(now)
+    back = datetime.fromtimestamp(next_pacific_midnight(now.timestamp()), UTC)
     minutes = int((back - now).total_seconds() // 60) + 1
     return SourceQuota(
         "the day's quota of the YouTube Data API is used up",

@@ -17,6 +17,7 @@ from thumbforge.errors import SourceError
 from thumbforge.models import Item, Playlist, PlaylistHead
 from thumbforge.sources.fetched import FetchedPlaylist, Skipped, nothing_left, playlist_id, whole
 from thumbforge.sources.links import video_in
+from thumbforge.web.answers import at
 
 _DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
 _SECONDS = (86_400, 3_600, 60, 1)
@@ -74,13 +75,6 @@ def said(fields: Any, *path: str) -> str:
     """The text at a path of mappings, entities undone; "" where there is none."""
     value = at(fields, *path)
     return whole(html.unescape(value)) if isinstance(value, str) else ""
-
-
-def at(fields: Any, *path: str) -> Any:
-    """What stands at a path of mappings, None where a step is missing or is no mapping."""
-    for step in path:
-        fields = fields.get(step) if isinstance(fields, dict) else None
-    return fields
 
 
 def _rows(page: Mapping[str, Any], name: str) -> list[Any]:

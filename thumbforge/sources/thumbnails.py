@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
+from thumbforge.cancel import Cancel
 from thumbforge.errors import NotFound, SourceError, SourceNetwork
-from thumbforge.sources import web
+from thumbforge.sources import asking
 from thumbforge.sources.api_errors import RETRY_HINT, Again
-
-if TYPE_CHECKING:
-    import httpx
+from thumbforge.web.http import Reply
 
 BASE_URL = "https://i.ytimg.com"
 SIZES = ("maxresdefault", "hq720", "sddefault", "hqdefault", "mqdefault")
 """1280x720 twice, then 640x480 and 480x360 with black bars, then 320x180; the last two are there for every video."""
-MAX_BYTES = 20_000_000
+MAX_BYTES = 20 * 2**20
 
 
-def download(client: httpx.Client, base_url: str, video: str, retry_base_s: float) -> tuple[str, bytes]:
+def download(base_url: str, video: str, retry_base_s: float, cancel: Cancel) -> tuple[str, bytes]:
     """The size's name and the bytes, which are still to be looked at: they may be WebP, or a sign-in page.
 
     A size that is missing is answered 404 *with* a small grey picture: the status counts. Raises NotFound where no size
@@ -26,9 +25,9 @@ def download(client: httpx.Client, base_url: str, video: str, retry_base_s: floa
     for size in SIZES:
         url = f"{base_url.rstrip('/')}/vi/{video}/{size}.jpg"
         try:
-            reply = web.with_retries(lambda url=url: _ask(client, url), retry_base_s)  # type: ignore[misc]
+            reply = asking.with_retries(partial(_ask, url, cancel), retry_base_s, cancel)
         except Again as error:
-            raise SourceNetwork(f"{error.message} (tried {web.TRIES} times)", hint=error.hint) from error
+            raise SourceNetwork(f"{error.message} (tried {asking.TRIES} times)", hint=error.hint) from error
         if reply.status == 200:
             return size, reply.body
         if reply.status != 404:
@@ -36,8 +35,8 @@ def download(client: httpx.Client, base_url: str, video: str, retry_base_s: floa
     raise NotFound(f"YouTube has no thumbnail of {video}", hint="the video may be private or deleted")
 
 
-def _ask(client: httpx.Client, url: str) -> web.Reply:
-    reply = web.get(client, url, max_bytes=MAX_BYTES)
+def _ask(url: str, cancel: Cancel) -> Reply:
+    reply = asking.get(url, cancel=cancel, most=MAX_BYTES)
     if reply.status == 429 or reply.status >= 500:
         raise Again(f"the server of thumbnails answers {reply.status}", hint=RETRY_HINT)
     return reply

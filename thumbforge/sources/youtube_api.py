@@ -5,26 +5,26 @@ Every list is read to its end or not at all: 50 of 849 are never taken for the w
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
+from thumbforge.cancel import Cancel
 from thumbforge.errors import NotFound, SourceAuth, SourceError, SourceNetwork, UsageError
 from thumbforge.models import PlaylistHead
-from thumbforge.sources import web
+from thumbforge.sources import asking
 from thumbforge.sources.api_errors import KEY, RETRY_HINT, Again, StalePage, error_of
-from thumbforge.sources.api_pages import at, duration_of, from_pages, said
+from thumbforge.sources.api_pages import duration_of, from_pages, said
 from thumbforge.sources.fetched import MAX_ENTRIES, FetchedPlaylist, playlist_id
 from thumbforge.sources.links import ChannelLink, PlaylistLink, VideoLink
-
-if TYPE_CHECKING:
-    import httpx
+from thumbforge.web.answers import at, parsed
+from thumbforge.web.http import is_local
+from thumbforge.web.keys import is_key
 
 BASE_URL = "https://www.googleapis.com/youtube/v3"
 PAGE = 50
-MAX_PAGE_BYTES = 20_000_000
+MAX_PAGE_BYTES = 20 * 2**20
 
 _ITEMS = (
     "kind,nextPageToken,pageInfo,items(kind,id,snippet(title,channelTitle,playlistId,resourceId,videoOwnerChannelId,"
@@ -47,10 +47,11 @@ class YouTubeApi:
     kept: Answers = field(default_factory=dict)
     answers: dict[str, Any] = field(default_factory=dict)
     units: int = 0
+    cancel: Cancel = field(default_factory=Cancel)
 
     def __post_init__(self) -> None:
         self.key = self.key.strip()
-        if not self.key.isascii() or not self.key.isprintable() or " " in self.key:
+        if self.key and not is_key(self.key):
             raise SourceAuth(f"{KEY} holds characters that no key has", hint="copy the key again, without quotes")
         require_safe(self.base_url)
 
@@ -60,26 +61,25 @@ class YouTubeApi:
         Raises NotFound for what YouTube does not know, SourceAuth, SourceQuota, SourcePrivate, SourceNetwork after
         three tries, and SourceError for a list without a video and for answers that make no sense.
         """
-        with web.client() as client:
-            try:
-                return self._fetch(client, link)
-            except Again as error:
-                raise SourceNetwork(f"{error.message} (tried {web.TRIES} times)", hint=error.hint) from error
-
-    def _fetch(self, client: httpx.Client, link: PlaylistLink | VideoLink | ChannelLink) -> FetchedPlaylist:
-        if isinstance(link, VideoLink):
-            return self._video(client, link.id)
-        playlist = link.id if isinstance(link, PlaylistLink) else self._uploads(client, link.id)
         try:
-            return self._playlist(client, playlist)
-        except StalePage:
-            return self._playlist(client, playlist)
+            return self._fetch(link)
+        except Again as error:
+            raise SourceNetwork(f"{error.message} (tried {asking.TRIES} times)", hint=error.hint) from error
 
-    def _playlist(self, client: httpx.Client, playlist: str) -> FetchedPlaylist:
+    def _fetch(self, link: PlaylistLink | VideoLink | ChannelLink) -> FetchedPlaylist:
+        if isinstance(link, VideoLink):
+            return self._video(link.id)
+        playlist = link.id if isinstance(link, PlaylistLink) else self._uploads(link.id)
+        try:
+            return self._playlist(playlist)
+        except StalePage:
+            return self._playlist(playlist)
+
+    def _playlist(self, playlist: str) -> FetchedPlaylist:
         what = f"playlist {playlist}"
         asked = {"part": "snippet,contentDetails", "id": playlist, "maxResults": "1"}
-        found = next(iter(_items(self._get(client, "playlists", asked, what))), None)
-        pages = list(self._pages(client, playlist, what))
+        found = next(iter(_items(self._get("playlists", asked, what))), None)
+        pages = list(self._pages(playlist, what))
         rows = [row for page in pages for row in _items(page)]
         videos = [video for row in rows if isinstance(video := at(row, "contentDetails", "videoId"), str)]
         count = at(found, "contentDetails", "itemCount")
@@ -87,17 +87,17 @@ class YouTubeApi:
             pages,
             what,
             head=_head(playlist, found, rows),
-            seconds=self._seconds(client, list(dict.fromkeys(videos))),
+            seconds=self._seconds(list(dict.fromkeys(videos))),
             expected=count if isinstance(count, int) else 0,
         )
 
-    def _pages(self, client: httpx.Client, playlist: str, what: str) -> Iterator[Mapping[str, Any]]:
+    def _pages(self, playlist: str, what: str) -> Iterator[Mapping[str, Any]]:
         asked = {"part": "id,snippet,contentDetails,status", "playlistId": playlist, "maxResults": str(PAGE)}
         seen: set[str] = set()
         token = ""
         while len(seen) * PAGE < MAX_ENTRIES:
             turn = {"pageToken": token} if token else {}
-            page = self._get(client, "playlistItems", {**asked, "fields": _ITEMS, **turn}, what)
+            page = self._get("playlistItems", {**asked, "fields": _ITEMS, **turn}, what)
             yield page
             token = page.get("nextPageToken") or ""
             if not token:
@@ -107,19 +107,19 @@ class YouTubeApi:
             seen.add(token)
         raise SourceError(f"{what} has more than {MAX_ENTRIES:,} entries", hint="fetch a shorter list")
 
-    def _seconds(self, client: httpx.Client, videos: list[str]) -> dict[str, float]:
+    def _seconds(self, videos: list[str]) -> dict[str, float]:
         found: dict[str, float] = {}
         for first in range(0, len(videos), PAGE):
             asked = {"part": "contentDetails", "id": ",".join(videos[first : first + PAGE]), "fields": _VIDEOS}
-            for row in _items(self._get(client, "videos", asked, "such videos")):
+            for row in _items(self._get("videos", asked, "such videos")):
                 duration = duration_of(at(row, "contentDetails", "duration"))
                 if duration is not None:
                     found[str(at(row, "id"))] = duration
         return found
 
-    def _video(self, client: httpx.Client, video: str) -> FetchedPlaylist:
+    def _video(self, video: str) -> FetchedPlaylist:
         asked = {"part": "snippet,contentDetails", "id": video, "fields": _VIDEOS}
-        page = self._get(client, "videos", asked, f"video {video}")
+        page = self._get("videos", asked, f"video {video}")
         rows = _items(page)
         if not rows:
             raise NotFound(f"YouTube knows no video {video}", hint="it may be private or deleted; check the address")
@@ -132,27 +132,26 @@ class YouTubeApi:
         )
         return from_pages([page], f"video {video}", head=head, single=True)
 
-    def _uploads(self, client: httpx.Client, channel: str) -> str:
+    def _uploads(self, channel: str) -> str:
         asked = {"part": "contentDetails", "forHandle" if channel.startswith("@") else "forUsername": channel}
-        rows = _items(self._get(client, "channels", asked, f"channel {channel}"))
+        rows = _items(self._get("channels", asked, f"channel {channel}"))
         uploads = at(next(iter(rows), None), "contentDetails", "relatedPlaylists", "uploads")
         if not isinstance(uploads, str) or uploads != playlist_id(uploads):
             raise NotFound(f"YouTube knows no channel {channel}", hint="copy the channel's address from a browser")
         return uploads
 
-    def _get(self, client: httpx.Client, path: str, params: Mapping[str, str], what: str) -> Mapping[str, Any]:
-        return web.with_retries(lambda: self._ask(client, path, params, what), self.retry_base_s)
+    def _get(self, path: str, params: Mapping[str, str], what: str) -> Mapping[str, Any]:
+        return asking.with_retries(lambda: self._ask(path, params, what), self.retry_base_s, self.cancel)
 
-    def _ask(self, client: httpx.Client, path: str, params: Mapping[str, str], what: str) -> Mapping[str, Any]:
+    def _ask(self, path: str, params: Mapping[str, str], what: str) -> Mapping[str, Any]:
         """One call. A kept answer of the same request is offered by its ETag and used where it still holds."""
         name = f"{path}?{'&'.join(f'{key}={value}' for key, value in sorted(params.items()))}"
         kept = self.kept.get(name)
         etag = at(kept, "etag") if isinstance(at(kept, "body"), dict) else None
         headers = {"X-Goog-Api-Key": self.key, **({"If-None-Match": etag} if isinstance(etag, str) else {})}
         self.units += 1
-        reply = web.get(
-            client, f"{self.base_url.rstrip('/')}/{path}", params=params, headers=headers, max_bytes=MAX_PAGE_BYTES
-        )
+        url = f"{self.base_url.rstrip('/')}/{path}"
+        reply = asking.get(url, cancel=self.cancel, params=params, headers=headers, most=MAX_PAGE_BYTES)
         if reply.status == 304 and etag:
             self.answers[name] = kept
             body: Mapping[str, Any] = at(kept, "body")
@@ -172,19 +171,15 @@ def require_safe(url: str) -> None:
         host = parts.hostname or ""
     except ValueError:
         parts, host = urlsplit(""), ""
-    is_here = host in ("localhost", "::1") or host.startswith("127.")
-    if not host or (parts.scheme != "https" and not (parts.scheme == "http" and is_here)):
+    if not host or (parts.scheme != "https" and not (parts.scheme == "http" and is_local(url))):
         raise UsageError("THUMBFORGE_YOUTUBE_API_URL is no https address", hint=f"leave it out for {BASE_URL}")
 
 
 def _read(body: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(body)
-    except (ValueError, RecursionError):
+    found = parsed(body)
+    if found is None:
         kind = "a web page" if body.lstrip()[:1] == b"<" else "something that is no whole JSON"
-        raise SourceError(
-            f"YouTube's API answers with {kind}", hint="is there a proxy or a sign-in page between?"
-        ) from None
+        raise SourceError(f"YouTube's API answers with {kind}", hint="is there a proxy or a sign-in page between?")
     if not isinstance(found, dict) or not isinstance(found.get("items", []), list):
         raise SourceError("YouTube's API answers with JSON of another shape", hint=RETRY_HINT)
     return found

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from thumbforge import install
+from thumbforge.cancel import Cancel
 from thumbforge.errors import (
     NotFound,
     SourceAuth,
@@ -21,7 +22,7 @@ from thumbforge.errors import (
     ThumbforgeError,
     UsageError,
 )
-from thumbforge.sources import web
+from thumbforge.sources import asking
 from thumbforge.sources.api_errors import KEY, Again
 from thumbforge.sources.fetched import FetchedPlaylist
 from thumbforge.sources.files import from_ytdlp
@@ -76,9 +77,9 @@ def fetch(link: PlaylistLink | VideoLink | ChannelLink, retry_base_s: float) -> 
         raise UsageError("yt-dlp is not installed", hint=install.command("ytdlp")) from None
     tool = _Tool(yt_dlp)
     try:
-        document = web.with_retries(lambda: tool.read(_address(link)), retry_base_s)
+        document = asking.with_retries(lambda: tool.read(_address(link)), retry_base_s, Cancel())
     except Again as error:
-        raise SourceNetwork(f"{error.message} (tried {web.TRIES} times)", hint=error.hint) from error
+        raise SourceNetwork(f"{error.message} (tried {asking.TRIES} times)", hint=error.hint) from error
     if document is None:
         says = tool.said[-1] if tool.said else "it says nothing"
         raise SourceError(f"yt-dlp {tool.version} found no list: {says}", hint=_UPDATE_HINT)

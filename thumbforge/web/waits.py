@@ -1,11 +1,12 @@
-"""How long a service asks to wait, in every form that services use."""
+"""How long a service asks to wait, in every form that services use, and when Google's day begins."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _AMOUNT = re.compile(
@@ -55,6 +56,17 @@ def header_wait(headers: Mapping[str, str]) -> float | None:
         return None
     seconds = (until - (now or datetime.now(until.tzinfo))).total_seconds()
     return max(seconds, 0.0)
+
+
+def next_pacific_midnight(now: float) -> float:
+    """Unix seconds of the next midnight in Los Angeles, when Google's quotas of a day come back; at UTC-8 where the
+    machine knows no time zones."""
+    try:
+        zone: ZoneInfo | timezone = ZoneInfo("America/Los_Angeles")
+    except ZoneInfoNotFoundError:
+        zone = timezone(timedelta(hours=-8))
+    tomorrow = datetime.fromtimestamp(now, zone).date() + timedelta(days=1)
+    return datetime(tomorrow.year, tomorrow.month, tomorrow.day, tzinfo=zone).timestamp()
 
 
 def _number(text: str | None) -> float | None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from datetime import datetime, timedelta, timezone
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from thumbforge.errors import (
     OutputMissing,
@@ -22,7 +20,7 @@ from thumbforge.pixels.kinds import described
 from thumbforge.web.answers import at, list_at, parsed, quoted, text_at
 from thumbforge.web.http import Reply, host_of
 from thumbforge.web.statuses import by_status, limited, redirected
-from thumbforge.web.waits import duration, header_wait, said_wait
+from thumbforge.web.waits import duration, header_wait, next_pacific_midnight, said_wait
 
 REFUSED = frozenset(
     {
@@ -104,16 +102,6 @@ def _wait(error: Any, words: str, reply: Reply) -> float | None:
     if told is None:
         told = header_wait(reply.headers)
     return said_wait(words) if told is None else told
-
-
-def next_pacific_midnight(now: float) -> float:
-    """Unix seconds of the next midnight in Los Angeles; at UTC-8 where the machine knows no time zones."""
-    try:
-        zone: ZoneInfo | timezone = ZoneInfo("America/Los_Angeles")
-    except ZoneInfoNotFoundError:
-        zone = timezone(timedelta(hours=-8))
-    tomorrow = datetime.fromtimestamp(now, zone).date() + timedelta(days=1)
-    return datetime(tomorrow.year, tomorrow.month, tomorrow.day, tzinfo=zone).timestamp()
 
 
 def no_picture(provider: str, document: Any, body: bytes) -> ProviderError:
