@@ -53,7 +53,7 @@ def project(tmp_path: Path) -> Project:
     return make_project(tmp_path / "project", 3)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Twelve items, all made. For tests that only read; others take a copy of it."""
     made = make_project(tmp_path_factory.mktemp("finished") / "project", 12)

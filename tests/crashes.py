@@ -89,7 +89,7 @@ class Site:
         return Site(to)
 
     def environ(self, **more: str) -> dict[str, str]:
-        clean = {k: v for k, v in os.environ.items() if not k.startswith("THUMBFORGE_")}
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("THUMBFORGE_", "PYTHONDONTWRITEBYTECODE"))}
         return {
             **clean,
             "THUMBFORGE_RETRY__BASE_S": "0",

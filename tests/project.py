@@ -32,6 +32,8 @@ MARKED = PROMPT + "{% if part_number in (3, 7) %} {{ vars.fail }}{% endif %}"
 ALL_MARKED = PROMPT + " {{ vars.fail }}"
 TIMEOUT_S = 180
 """For what has to happen, on a busy machine too: only a test that fails takes so long."""
+_NOT_INHERITED = ("THUMBFORGE_", "DOIT_", "COV_", "PYTHONDONTWRITEBYTECODE")
+"""Without the last each process would compile all that it imports."""
 _TOOLS = {"doit": "doit", "thumbforge": "thumbforge.commands.main"}
 
 
@@ -87,7 +89,7 @@ class Project:
     # Its command line
 
     def environment(self) -> dict[str, str]:
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("THUMBFORGE_", "DOIT_", "COV_"))}
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(_NOT_INHERITED)}
         own = {"THUMBFORGE_RETRY__BASE_S": "0", "THUMBFORGE_FAKE_LOG": str(self.log), "NO_COLOR": "1", "TERM": "dumb"}
         return {**clean, **own, **self.extra}
 

@@ -211,7 +211,7 @@ def test_a_place_that_is_read_only(grown: Project, read_only: Callable[[Path], N
     assert grown.out() == before
     for path in [folder, *(p for p in folder.rglob("*") if p.is_dir())] if folder.is_dir() else [folder]:
         path.chmod(0o700)
-    assert run(grown, "batch", "series=show").code == 0
+    assert grown.batch().code == 0
     assert (len(grown.out()), findings(grown.root)) == (ITEMS + 1, [])
     assert grown.calls <= (2 if place == "staging" else 1)
 

@@ -62,14 +62,15 @@ def _run(arguments: list[str]) -> int:
 
     ThumbforgeMain.DOIT_CMDS = tuple(CheckedInfo if cls is Info else cls for cls in DoitMain.DOIT_CMDS)
     main = ThumbforgeMain(task_loader=loader)
-    command = next((word for word in arguments if word in main.get_cmds()), "run")
+    commands = main.get_cmds()  # looked up once: it reads the entry points of every installed package
+    command = next((word for word in arguments if word in commands), "run")
     if command in _LOOKS and hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         code = int(main.run(arguments) or 0)
     except SystemExit as ended:  # our reporter's way to an exit code of its own
         code = int(ended.code or 0)
-    return code if _is_ours(main, command) else _ours(command, code)
+    return code if _is_ours(commands[command]) else _ours(command, code)
 
 
 def _namespace() -> dict[str, Any]:
@@ -79,10 +80,9 @@ def _namespace() -> dict[str, Any]:
     return {"DOIT_CONFIG": DOIT_CONFIG, "task_sheet": task_sheet, "task_thumb": task_thumb}
 
 
-def _is_ours(main: Any, command: str) -> bool:
+def _is_ours(entry: Any) -> bool:
     from doit.plugin import PluginEntry
 
-    entry = main.get_cmds()[command]
     return isinstance(entry, PluginEntry) and entry.location.startswith("thumbforge.")
 
 
