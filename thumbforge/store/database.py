@@ -115,6 +115,11 @@ class Database:
         """How many rows each of these tables has."""
         return {table: self.rows(f"SELECT count(*) AS n FROM {table}")[0]["n"] for table in tables}
 
+    def unsound(self) -> str | None:
+        """The first thing that SQLite finds wrong with the file; None where it is whole."""
+        [[found]] = self.rows("PRAGMA quick_check(1)")
+        return None if found == "ok" else str(found)
+
     @contextmanager
     def write(self, step: str) -> Iterator[sqlite3.Connection]:
         """A transaction that takes the write lock at once; all of it is durable when the block ends, or none.

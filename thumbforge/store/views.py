@@ -7,6 +7,7 @@ import sqlite3
 from typing import Any
 
 from thumbforge.errors import NotFound, UsageError
+from thumbforge.store.attempts import Spent
 from thumbforge.store.database import Database
 
 # A run's items are those of its plan; one that it had nothing to do for counts as what its iteration is now.
@@ -160,8 +161,9 @@ def _shown(rows: list[sqlite3.Row]) -> list[dict[str, Any]]:
             "id": row["id"],
             "iteration_id": row["iteration_id"],
             "executor_run_id": row["executor_run_id"],
-            **{name: row[name] for name in ("n", "take", "outcome", "calls", "perhaps_billed", "cost", "currency")},
-            **{name: row[name] for name in ("tokens", "opened_at", "called_at", "closed_at", "art_sha256")},
+            **{name: row[name] for name in ("n", "take", "outcome")},
+            **{name: row[name] for name in Spent.__slots__},
+            **{name: row[name] for name in ("opened_at", "called_at", "closed_at", "art_sha256")},
             "error": row["error_text"],
             "request": json.loads(row["request_json"]),
             "response": json.loads(row["response_json"] or "{}"),

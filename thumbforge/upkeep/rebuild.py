@@ -102,8 +102,8 @@ def damage(path: Path) -> str | None:
     LedgerError for what is no damage: permissions, a newer schema, another program's database."""
     try:
         with closing(Database.open_for_reading(path)) as database:
-            [found] = {str(row[0]) for row in database.rows("PRAGMA quick_check(1)")}
-            return None if found == "ok" else f"{path.name} is damaged: {found}"
+            found = database.unsound()
+            return f"{path.name} is damaged: {found}" if found else None
     except NotFound:
         return None
     except LedgerError as error:
