@@ -6,29 +6,34 @@ from tests.project import Project, item, make_hero, video
 
 
 def test_an_edited_file_is_left_alone(done: Project) -> None:
-    """A new picture does not overwrite it; a warning says how to get the new one; exit 0."""
+    """A new picture does not overwrite it. The item is not completed, now and the next time: the line says how to get
+    the new one."""
     path = done.root / f"out/show/05-{video(5)}.jpg"
     make_hero(path)
     mine = path.read_bytes()
     items = done.items()
     items[4]["text"] = "Other"
     done.playlist(items)
-    told = done.batch()
-    assert path.read_bytes() == mine
-    assert f"out/show/05-{video(5)}.jpg was edited and is left alone" in told.err
-    assert (told.code, done.calls) == (0, 0)
+    runs = done.count("run")
+    for told in (done.batch(), done.batch()):
+        assert path.read_bytes() == mine
+        assert f"out/show/05-{video(5)}.jpg was edited and is left alone; move it away" in told.out
+        assert (told.code, done.calls) == (6, 0)
+    assert done.count("run") == runs + 1
     path.unlink()
     assert done.batch().code == 0
     assert path.read_bytes() != mine
 
 
 def test_an_edited_file_of_an_item_that_is_done_is_left_alone(done: Project) -> None:
-    """Without any change of the specs nothing touches it at all."""
+    """Without any change of the specs nothing touches it at all; each command says so."""
     path = done.root / f"out/show/05-{video(5)}.jpg"
     make_hero(path)
-    mine = path.read_bytes()
-    assert done.batch().code == 0
-    assert done.doit().code == 0
+    mine, said = path.read_bytes(), f"out/show/05-{video(5)}.jpg was edited and is left alone"
+    for told in (done.batch(), done.batch(), done.doit(), done.batch("--dry-run")):
+        assert (told.code, said in told.err + told.out) == (0, True)
+    assert done.statuses()[video(5)] == "U"
+    assert "export-differs" in done.run("audit").out
     assert (path.read_bytes() == mine, done.calls) == (True, 0)
 
 

@@ -16,7 +16,7 @@ from tests.project import wait_until
 SCENARIO_STEPS = (
     "run.claim", "sweep", "attempt.fail", "release", "beat", "run.cancel", "run.delete", "asset.unlink",
     "witness.unlink", "repair.row", "ledger.aside",
-    "rebuild.row", "job.result", "hero.pick", "sheet.file", "take.use", "take.lock",
+    "rebuild.row", "job.result", "hero.pick", "sheet.file", "take.use", "take.lock", "seen.row",
 )  # fmt: skip
 SIDES = ("before", "after")
 # A cancelled run is followed by another one; what the items come to is the same.
@@ -76,6 +76,17 @@ def test_stopped_while_a_run_is_taken_up(
     assert told.returncode == (-9 if mode == "kill" else 1), (told.stdout, told.stderr)
     assert judge_words(told) == []
     check_all_made(site, model)
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_stopped_while_what_was_read_is_remembered(tmp_path: Path, done: Site, model: Dump, side: str) -> None:
+    """A copied project is read once: cut short there, it is read again, or is not, and nothing else is to be done."""
+    site = done.copy(tmp_path / "site")
+    killed(site.batch(THUMBFORGE_FAULT=f"seen.row.{side}:kill"))
+    told = site.batch()
+    assert told.stdout.startswith("Nothing to do")
+    assert judge(site, model) + judge_words(told) == []
+    assert site.calls() == done.calls()
 
 
 @pytest.mark.parametrize("side", SIDES)

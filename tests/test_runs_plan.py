@@ -27,7 +27,7 @@ from thumbforge.planning.plan import (
 )
 from thumbforge.planning.reference import Hero
 from thumbforge.planning.series import Series
-from thumbforge.planning.snapshot import Snapshot
+from thumbforge.planning.snapshot import Damage, Snapshot
 from thumbforge.planning.wanted import Wanted, wanted_items
 from thumbforge.providers.base import READABLE, Capabilities, Reference
 from thumbforge.store.attempts import Art
@@ -94,7 +94,7 @@ def made(want: Wanted = ONE, **fields: Any) -> Snapshot:
         "art": {want.art_key(1): Art("attempt-1", ART)},
         "finals": {key: KnownFinal(key, FINAL, True, "{}")},
         "exports": {want.item_key: Export(f"show/{want.export_name}", key, FINAL.sha256)},
-        "files": frozenset([want.export_name]),
+        "placed": {want.item_key: "right"},
         "manifests": frozenset([key]),
         "previous": {want.item_key: inputs(want, 1, ART.sha256)},
     }
@@ -124,10 +124,10 @@ def test_an_item_that_is_there_is_skipped() -> None:
 @pytest.mark.parametrize(
     ("missing", "restored"),
     [
-        ({"files": frozenset()}, ("export",)),
-        ({"exports": {}}, ("export",)),
+        ({"placed": {ONE.item_key: "away"}}, ("export",)),
+        ({"placed": {}}, ("export",)),
         ({"manifests": frozenset()}, ("manifest",)),
-        ({"files": frozenset(), "manifests": frozenset()}, ("export", "manifest")),
+        ({"placed": {}, "manifests": frozenset()}, ("export", "manifest")),
     ],
 )
 def test_a_file_of_ours_that_is_missing_is_put_back(missing: dict[str, Any], restored: tuple[str, ...]) -> None:
@@ -135,6 +135,37 @@ def test_a_file_of_ours_that_is_missing_is_put_back(missing: dict[str, Any], res
     row = decide(ONE, made(**missing))
     assert (row.action, row.status, row.restore, row.idle) == ("skip", "completed", restored, False)
     assert row.reason == f"{' and '.join(restored)} restored"
+
+
+def test_an_edited_picture_is_the_users_to_keep() -> None:
+    """Where it was made of the very picture that is wanted the item is done, with a remark on every plan."""
+    row = decide(ONE, made(placed={ONE.item_key: "edited"}))
+    assert (row.action, row.status, row.is_done, row.restore) == ("skip", "completed", True, ())
+    assert row.remark == f"out/show/{ONE.export_name} was edited and is left alone"
+    assert row.remark in row.reason
+
+
+@pytest.mark.parametrize("placed", ["edited", "unreadable"])
+def test_a_users_file_in_the_way_of_a_new_picture_fails_the_item(placed: str) -> None:
+    """What is wanted is not in out/, so it is not completed; the line names the file and the cure."""
+    row = decide(ONE, made(placed={ONE.item_key: placed}, exports={}))
+    assert (row.action, row.status, row.calls, row.restore) == ("skip", "failed", 0, ())
+    assert row.reason.startswith(f"out/show/{ONE.export_name} ")
+    assert row.reason.endswith(row.cure)
+    assert row.cure == "move it away to get the new picture"
+
+
+def test_damaged_art_fails_its_item_and_names_the_cure() -> None:
+    """No call is made while the file lies there: it may come back from a backup."""
+    row = decide(ONE, made(art={}, damaged_art={ONE.art_key(1): Damage("aa.jpg holds other bytes", "mend it")}))
+    assert (row.action, row.status, row.calls) == ("skip", "failed", 0)
+    assert (row.reason, row.cure) == ("asset_damaged: its art aa.jpg holds other bytes; mend it", "mend it")
+
+
+def test_a_damaged_final_is_drawn_again() -> None:
+    """From its art, without a call."""
+    row = decide(ONE, made(finals={}, broken_finals=frozenset([ONE.final_key(ART.sha256)])))
+    assert (row.action, row.calls, row.reason) == ("refinish", 0, "its picture in the store is damaged")
 
 
 def test_a_change_of_the_layout_costs_no_call() -> None:
@@ -204,6 +235,17 @@ def test_a_locked_item_keeps_its_picture() -> None:
         row = decide(now, locked)
         assert (row.action, row.status, row.calls, row.is_locked) == ("skip", "completed", 0, True)
         assert row.reason.startswith("locked, not made: ")
+
+
+def test_a_locked_picture_that_is_gone_is_told() -> None:
+    """As it was it is drawn again; other specs do not take its place."""
+    snapshot = made(finals={})
+    [export] = snapshot.exports.values()
+    locked = replace(snapshot, exports={ONE.item_key: replace(export, locked=True)})
+    assert decide(ONE, locked).action == "refinish"
+    row = decide(wanted(item(1, text="New")), locked)
+    assert (row.action, row.status, row.calls) == ("skip", "failed", 0)
+    assert "thumbforge takes unlock" in row.reason
 
 
 # A call

@@ -60,7 +60,7 @@ def test_text_that_is_no_hash_becomes_no_path(text: str) -> None:
             make()
     with pytest.raises(AssetDamaged):
         store.path(SHA, f".jpg{text or '/'}")
-    assert not store.has(text, ".jpg")
+    assert store.look(text, ".jpg", 1, None).is_gone
     assert store.manifest(text) is None
 
 

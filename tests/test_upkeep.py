@@ -297,7 +297,7 @@ def test_a_ledger_from_elsewhere_deletes_nothing(project: Project, tmp_path: Pat
     two.write_text("precious too")
     with closing(sqlite3.connect(project.home / "ledger.sqlite3")) as connection, connection:
         connection.execute("PRAGMA ignore_check_constraints = ON")
-        connection.execute("INSERT INTO asset VALUES (?, '', 'x', 1, 1, 1, 0)", (str(one),))
+        connection.execute("INSERT INTO asset VALUES (?, '', 'x', 1, 1, 1, 0, NULL)", (str(one),))
         connection.execute("UPDATE export SET path = '../../two.txt', sha256 = ?", (ids.sha256_hex(two.read_bytes()),))
     assert kinds(project) == ["asset-name", *["export-name"] * ITEMS]
     retitled(project, "Anew")
@@ -401,7 +401,7 @@ def test_delete_leaves_a_file_that_was_recorded_again(project: Project, monkeypa
         rows = database.rows("SELECT sha256, suffix FROM asset")
     monkeypatch.undo()
     store = AssetStore(project.home)
-    assert [row["sha256"] for row in rows if not store.has(row["sha256"], row["suffix"])] == []
+    assert [row["sha256"] for row in rows if not store.path(row["sha256"], row["suffix"]).is_file()] == []
 
 
 def _record(database: Database, row: tuple[Any, ...]) -> None:

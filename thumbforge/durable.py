@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
+from io import BufferedReader
 from pathlib import Path
+
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def fsync_directory(path: Path) -> None:
@@ -31,3 +36,18 @@ def write_durably(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+
+
+def open_regular(path: str | Path) -> BufferedReader:
+    """A regular file for reading. OSError for anything else: opening a FIFO would wait for whoever writes to it."""
+    file = os.fdopen(os.open(path, os.O_RDONLY | _NO_WAIT), "rb")
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    raise OSError(errno.EINVAL, "Not a regular file", str(path))
+
+
+def read_regular(path: str | Path) -> bytes:
+    """The bytes of a regular file; OSError as `open_regular`."""
+    with open_regular(path) as file:
+        return file.read()

@@ -12,7 +12,8 @@
     │   └── SourceNetwork          1  no answer, or none that is whole, after all tries
     ├── PictureError               1  bytes that are no picture we can use: what they are instead, or what is wrong
     ├── StoreError                 1  the asset store
-    │   └── AssetDamaged           1  bytes that are not what their name says
+    │   ├── AssetDamaged           1  bytes that are not what their name says
+    │   └── ExportBlocked          1  a picture's place in out/ is taken; the others are not met by it
     ├── LedgerError                1  the run ledger: not a database, locked, read-only, full
     │   ├── LedgerTooNew           1  written by a newer thumbforge
     │   ├── ReplayDivergence       1  a redo does not agree with what is recorded
@@ -151,6 +152,10 @@ class StoreError(ThumbforgeError):
 
 class AssetDamaged(StoreError):
     code = "asset_damaged"
+
+
+class ExportBlocked(StoreError):
+    code = "export_blocked"
 
 
 class LedgerError(ThumbforgeError):

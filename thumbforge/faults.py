@@ -39,6 +39,7 @@ STEPS = (
     "take.lock",
     "export.file",
     "export.row",
+    "seen.row",  # what files were when they were last read
     "attempt.fail",
     "release",
     "beat",

@@ -54,6 +54,7 @@ class Batch(ThumbCommand):
         from thumbforge.commands.resuming import resume
         from thumbforge.commands.running import configure_logging, find_series, run_tasks
         from thumbforge.making.executor import Placement
+        from thumbforge.making.quiet import conclude
         from thumbforge.making.rollup import ItemResult, Result, roll_up
         from thumbforge.planning.decide import check_limits, plan_series
         from thumbforge.planning.picture_check import check_pictures
@@ -77,7 +78,10 @@ class Batch(ThumbCommand):
         rows = select(planned.rows, pairs.get("only"))
         if pairs.flag("retake", False):
             rows = tuple(row.retaken() if row.status == "completed" and row.action == "skip" else row for row in rows)
-        if not all(row.is_done for row in rows):  # of what is done it was decoded once, and its bytes are the same
+        for row in rows:
+            if row.remark:
+                log.warning(row.remark, part=row.wanted.item.part, video=row.wanted.item.video)
+        if any(row.action != "skip" for row in rows):  # of what is done it was decoded once; its bytes are the same
             if remark := hero_remark(check_hero(series.hero)):
                 log.warning(remark)
             check_pictures(rows)
@@ -97,8 +101,9 @@ class Batch(ThumbCommand):
         if all(row.idle or (row.busy_in and not session.wait) for row in rows):
             items = tuple(ItemResult(row, row, None) for row in rows)
             summary, exit_code = roll_up(items)
-            result = Result(planned, None, items, summary, exit_code)
-            page = ""
+            unread = any(row.reference_ignored for row in rows) or not planned.capabilities.takes_reference
+            result = Result(planned, None, items, summary, exit_code, reference_ignored=unread)
+            page = conclude(project, planned)
         else:
             calls = sum(row.calls for row in rows)
             if series.profile.price and calls and not as_json:

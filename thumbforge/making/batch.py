@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import chain
 
 from thumbforge import ids, log
 from thumbforge.cancel import Cancel
 from thumbforge.cores import usable_cores
-from thumbforge.errors import Exit, Interrupted, LeaseLost, LedgerError, StoreError, ThumbforgeError
+from thumbforge.errors import (
+    AssetDamaged,
+    Exit,
+    ExportBlocked,
+    Interrupted,
+    LeaseLost,
+    LedgerError,
+    StoreError,
+    ThumbforgeError,
+)
 from thumbforge.making.brake import Brake, Budget
 from thumbforge.making.executor import Placement
 from thumbforge.making.export import Exporter
@@ -29,6 +40,7 @@ from thumbforge.playlists.ingest import ingest
 from thumbforge.providers.base import Reference
 from thumbforge.providers.registry import concurrency
 from thumbforge.store.ledger import Fence
+from thumbforge.store.looks import Fresh, remember
 from thumbforge.store.plans import iterations_of
 from thumbforge.store.runs import NewRun
 from thumbforge.store.states import RunEvent
@@ -166,7 +178,8 @@ class Batch:
         """
         row = self._rows[item_key]
         if not self._is_work(row):
-            return self._standing(row)
+            self._done[item_key] = standing = self._standing(row)
+            return standing
         passed: set[str] = set()
         while (done := self._done.get(item_key)) is None:
             if self._stopped():
@@ -188,17 +201,28 @@ class Batch:
             return Outcome("pending", error=row.reason)
         if row.status != "completed" or row.final is None:
             return Outcome("failed", error=row.reason)
-        warnings: tuple[str, ...] = ()
-        if row.restore:
-            warnings = self._restore(row)
-        return Outcome("completed", row.final.picture, row.final.final_key, True, None, warnings)
+        if row.restore and (fault := self._restore(row)):
+            return Outcome("failed", row.final.picture, row.final.final_key, True, f"{fault.code}: {fault}")
+        return Outcome("completed", row.final.picture, row.final.final_key, True)
 
-    def _restore(self, row: Row) -> tuple[str, ...]:
+    def _restore(self, row: Row) -> ThumbforgeError | None:
+        """Put back what is missing; what kept it from that. What met this item alone fails it alone."""
         assert row.final is not None
-        if "manifest" in row.restore:
-            assert row.art is not None
-            write_manifest(self.project.store, row, row.art, row.final.picture)
-        return self._exporter.export(row.wanted, row.final.final_key, row.final.picture)
+        try:
+            if "manifest" in row.restore:
+                assert row.art is not None
+                write_manifest(self.project.store, row, row.art, row.final.picture)
+            if "export" in row.restore:
+                self._exporter.export(row.wanted, row.final.final_key, row.final.picture)
+        except (AssetDamaged, ExportBlocked) as error:
+            return error
+        except (StoreError, LedgerError) as error:
+            self._stop(error)
+            return error
+        except OSError as error:
+            self._stop(fault := StoreError(f"the store cannot be used: {error.strerror or error}"))
+            return fault
+        return None
 
     def _next(self, item_key: str, passed: set[str]) -> str | None:
         """Reserve an item: the wanted one if it is free, else the first free one that is not known to be busy."""
@@ -223,6 +247,8 @@ class Batch:
                 if isinstance(outcome, Busy):
                     return False
                 self._tell(row, outcome)
+        except (AssetDamaged, ExportBlocked) as error:
+            outcome = Outcome("failed", error=f"{error.code}: {error}")
         except OSError as error:
             self._stop(StoreError(f"the store cannot be used: {error.strerror or error}"))
             outcome = Outcome("pending", error=str(error))
@@ -261,8 +287,9 @@ class Batch:
     def _stop(self, error: ThumbforgeError) -> None:
         with self._lock:
             self._fault = self._fault or error
-        log.error("the run stops", error=f"{error.code}: {error}")
-        self.cancel.set()
+        if self.run_id:
+            log.error("the run stops", error=f"{error.code}: {error}")
+            self.cancel.set()
 
     def _stopped(self) -> bool:
         return self._shop.brake.is_pulled
@@ -289,13 +316,17 @@ class Batch:
         try:
             if self.run_id:
                 self._heartbeat.stop()
-            after = settled(self.project, self.planned, self._rows, self._database)
+            found = settled(self.project, self.planned, self._rows, self._database)
+            after = {row.wanted.item_key: self._after(row) for row in found.rows}
             items = tuple(ItemResult(row, after[key], self._done.get(key)) for key, row in self._rows.items())
             summary, exit_code = roll_up(items, self.planned.kind)
             stop = None
             if self.run_id:
                 exit_code, stop = self._end_run(summary, exit_code)
-            unread = not self.planned.capabilities.takes_reference
+            elif self._fault:
+                exit_code, stop = Exit.UNEXPECTED, _stopped(self._fault, _counts(summary))
+            self._remember(found.fresh)
+            unread = not self.planned.capabilities.takes_reference or any(i.after.reference_ignored for i in items)
             cancelled = self.run_id is not None and self._heartbeat.cancel_requested
             reason = self._shop.brake.reason if self.run_id else None
             rows = tuple(after.values())
@@ -303,14 +334,26 @@ class Batch:
         finally:
             self._opened.close()
 
+    def _after(self, row: Row) -> Row:
+        """What an item is now: one that could not be put where it belongs has failed, whatever the ledger says."""
+        outcome = self._done.get(row.wanted.item_key)
+        if outcome is None or outcome.status != "failed" or row.status == "failed" or not row.final:
+            return row
+        return replace(row, status="failed", reason=outcome.error or row.reason)
+
+    def _remember(self, fresh: Sequence[Fresh]) -> None:
+        """What was read; a ledger that cannot take it costs another reading."""
+        with contextlib.suppress(LedgerError):
+            remember(self._database, fresh)
+
     def _end_run(self, summary: Summary, exit_code: Exit) -> tuple[Exit, str | None]:
         run = f"run {str(self.run_id)[:8]}"
-        counts = f"({summary.completed} completed, {summary.failed} failed, {summary.pending} pending)"
+        counts = _counts(summary)
         if isinstance(self._fault, LeaseLost) or self._heartbeat.lost:
             return Exit.UNEXPECTED, f"Stopped: {run} was taken over by another process {counts}."
         if self._fault:
             self._ledger.close_run(self._fence, "pause", Exit.UNEXPECTED, f"{self._fault.code}: {self._fault}")
-            return Exit.UNEXPECTED, f"Stopped: {self._fault.message}; {run} paused {counts}."
+            return Exit.UNEXPECTED, _stopped(self._fault, f"{run} paused {counts}")
         if self._heartbeat.cancel_requested:
             self._ledger.close_run(self._fence, "cancel", Exit.INTERRUPTED, "cancelled")
             return Exit.INTERRUPTED, f"Cancelled: {run} {counts}."
@@ -330,3 +373,11 @@ class Batch:
         error = None if exit_code == Exit.DONE else f"{summary.failed} of {summary.total} items failed"
         self._ledger.close_run(self._fence, event, exit_code, error)
         return exit_code, None
+
+
+def _counts(summary: Summary) -> str:
+    return f"({summary.completed} completed, {summary.failed} failed, {summary.pending} pending)"
+
+
+def _stopped(fault: ThumbforgeError, what: str) -> str:
+    return f"Stopped: {fault.message}; {what}." + (f"\nhint: {fault.hint}" if fault.hint else "")

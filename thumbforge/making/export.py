@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import secrets
 import time
 from pathlib import Path
 
-from thumbforge import ids
-from thumbforge.durable import fsync_directory, make_folder, write_durably
+from thumbforge.durable import fsync_directory, make_folder, read_regular, write_durably
+from thumbforge.errors import ExportBlocked, StoreError
+from thumbforge.planning.plan import in_the_way
 from thumbforge.planning.wanted import Wanted
 from thumbforge.store import exports
 from thumbforge.store.assets import AssetStore, store_errors
 from thumbforge.store.database import Database
 from thumbforge.store.exports import Export
+from thumbforge.store.looks import TOLD, Look, look, mark_of
 from thumbforge.store.names import export_path, is_export
-from thumbforge.store.pictures import StoredPicture, is_recorded
+from thumbforge.store.ours import Ours
+from thumbforge.store.pictures import StoredPicture
+
+_OF_ONE_NAME = frozenset({errno.EACCES, errno.EPERM, errno.EISDIR, errno.EBUSY, errno.ENAMETOOLONG})
 
 
 class Exporter:
@@ -24,59 +30,89 @@ class Exporter:
 
     def __init__(self, out: Path, database: Database, store: AssetStore) -> None:
         self._out, self._database, self._store = out, database, store
+        self._ours = Ours(database, store)
 
-    def export(self, wanted: Wanted, final_key: str, picture: StoredPicture) -> tuple[str, ...]:
-        """Copy the final to `out/<series>/<name>` by rename; returns warnings.
+    def export(self, wanted: Wanted, final_key: str, picture: StoredPicture) -> None:
+        """Copy the final to `out/<series>/<name>` by rename. An old name of the item goes where it still is ours.
 
-        A file that the user changed is left alone. An old name of the item goes when the file there is still ours.
+        Raises ExportBlocked where something of the user's has the name, and leaves it alone; AssetDamaged where the
+        final is not what it was; StoreError where out/ takes no file.
         """
         series, name = wanted.series.name, wanted.export_name
         path = f"{series}/{name}"
         target = export_path(self._out, path)
-        known = exports.find(self._database, series, wanted.item_key)
-        found = _hash(target)
-        if found not in {None, picture.sha256} and not is_recorded(self._database, found):
-            return (f"out/{path} was edited and is left alone; move it away to get the new picture",)
-        if found != picture.sha256:
+        found = look(str(target), picture.sha256, picture.bytes, None)
+        if not found.is_right:
+            self._check_free(path, found)
             self._place(target, picture)
+        known = exports.find(self._database, series, wanted.item_key)
         if known and known.path != path and is_export(known.path):
             self._take_away(export_path(self._out, known.path), known.sha256)
-        placed = Export(path=path, final_key=final_key, sha256=picture.sha256)
+        placed = Export(path=path, final_key=final_key, sha256=picture.sha256, seen=mark_of(target))
         exports.record(self._database, series, wanted.item_key, placed, time.time())
-        return ()
+
+    def _check_free(self, path: str, found: Look) -> None:
+        """Whether what lies there may be replaced: nothing, a dead link, an empty file or folder, a picture of ours."""
+        if found.state == "unreadable" or (found.sha256 and not self._ours.has(found.sha256)):
+            raise ExportBlocked(in_the_way(f"out/{path}", "edited" if found.sha256 else "unreadable"))
+        if found.state == "folder":
+            try:
+                (self._out / path).rmdir()
+            except OSError as error:
+                raise ExportBlocked(f"out/{path} {TOLD['folder']}; move it away to get the picture") from error
 
     @staticmethod
     def _take_away(old: Path, sha256: str) -> None:
         """An old name of the item, if what lies there still is the picture that we put there."""
-        if not old.parent.is_symlink() and _hash(old) == sha256:
+        if not old.parent.is_symlink() and look(str(old), sha256, -1, None).is_right:
             with contextlib.suppress(OSError):
                 old.unlink()
 
     def _place(self, target: Path, picture: StoredPicture) -> None:
         """Only ever by rename, whole and synced before: neither a crash nor a power cut leaves half a file there."""
         source = self._store.verify(picture.sha256, picture.suffix)
-        with store_errors(f"out/{target.parent.name}/{target.name}", "export.file"):
-            make_folder(target.parent)
+        name = f"out/{target.parent.name}/{target.name}"
+        try:
+            self._copy(source, target, name, picture.suffix)
+        except StoreError as error:
+            number = error.__cause__.errno if isinstance(error.__cause__, OSError) else None
+            if number in _OF_ONE_NAME and self._takes_files(target.parent):
+                raise ExportBlocked(error.message) from error
+            raise
+
+    def _copy(self, source: Path, target: Path, name: str, suffix: str) -> None:
+        with store_errors(name, "export.file"):
+            self._make_folder(target.parent)
             try:
-                self._move(source, self._store.scratch_file(picture.suffix), target)
+                self._move(source, self._store.scratch_file(suffix), target)
             except OSError as error:
                 if error.errno != errno.EXDEV:
                     raise
                 # the store lies on another disk (THUMBFORGE_HOME): the copy has to be made beside the target
                 self._move(source, target.with_name(f".{target.name}.{secrets.token_hex(4)}"), target)
 
+    def _make_folder(self, folder: Path) -> None:
+        for path in (self._out, folder):
+            if os.path.lexists(path) and not path.is_dir():
+                raise NotADirectoryError(errno.ENOTDIR, f"{path.relative_to(self._out.parent)} is no folder")
+        make_folder(folder)
+
+    @staticmethod
+    def _takes_files(folder: Path) -> bool:
+        """Whether it is one name that cannot be written, and not the folder."""
+        probe = folder / f".{secrets.token_hex(8)}"
+        try:
+            probe.touch(exist_ok=False)
+            probe.unlink()
+        except OSError:
+            return False
+        return True
+
     @staticmethod
     def _move(source: Path, temporary: Path, target: Path) -> None:
         try:
-            write_durably(temporary, source.read_bytes())
+            write_durably(temporary, read_regular(source))
             temporary.replace(target)
             fsync_directory(target.parent)
         finally:
             temporary.unlink(missing_ok=True)
-
-
-def _hash(path: Path) -> str | None:
-    try:
-        return ids.sha256_hex(path.read_bytes())
-    except OSError:
-        return None

@@ -16,8 +16,10 @@ from typing import Any, Literal
 
 from thumbforge import faults, log
 from thumbforge.cancel import Cancel
+from thumbforge.durable import read_regular
 from thumbforge.errors import (
     AssetDamaged,
+    ExportBlocked,
     Interrupted,
     OutputUnusable,
     PictureError,
@@ -37,6 +39,7 @@ from thumbforge.store.attempts import Art, Spent, cut_short
 from thumbforge.store.database import Database
 from thumbforge.store.deletion import unlink_ours
 from thumbforge.store.leases import Slots
+from thumbforge.store.looks import mark_of
 from thumbforge.store.pictures import StoredPicture
 from thumbforge.store.witness import record_of
 from thumbforge.store.work import Busy, Work
@@ -119,7 +122,7 @@ def _take_up(row: Row, recorded: Art, iteration_id: str, attempt_id: str, shop: 
     does not pass fails the item, because no call was planned; its record goes, so that the next plan has one."""
     found, wanted = recorded.picture, row.wanted.request_for(row.take)
     try:
-        data = shop.store.verify(found.sha256, found.suffix).read_bytes()
+        data = read_regular(shop.store.verify(found.sha256, found.suffix))
         info, warnings = shop.executor.inspect(data, wanted.width, wanted.height)
     except (PictureError, AssetDamaged) as error:
         unlink_ours(shop.store.home, shop.store.record_path(row.art_key))
@@ -127,7 +130,8 @@ def _take_up(row: Row, recorded: Art, iteration_id: str, attempt_id: str, shop: 
         shop.work.fail(iteration_id, attempt_id, "interrupted", text, Spent())
         return Outcome("failed", error=text)
     log.info("art is taken up by its record", art=found.sha256[:12])
-    picture = StoredPicture(found.sha256, found.suffix, info.media_type, len(data), info.width, info.height)
+    seen = shop.store.seen(found.sha256, found.suffix)
+    picture = StoredPicture(found.sha256, found.suffix, info.media_type, len(data), info.width, info.height, seen)
     return shop.work.keep_art(attempt_id, picture, Spent(), {"warnings": list(warnings), "adopted_from": "record"})
 
 
@@ -218,7 +222,8 @@ def _keep(row: Row, attempt_id: str, data: bytes, header: Mapping[str, Any], sho
     except PictureError as error:
         raise OutputUnusable(str(error), hint=error.hint) from error
     sha256 = shop.store.put(data, info.suffix, "art.file")
-    picture = StoredPicture(sha256, info.suffix, info.media_type, len(data), info.width, info.height)
+    seen = shop.store.seen(sha256, info.suffix)
+    picture = StoredPicture(sha256, info.suffix, info.media_type, len(data), info.width, info.height, seen)
     spent = Spent(**header["spent"])
     price = spent.cost and f"{spent.cost} {spent.currency}"
     record = record_of(row.wanted.art_fields(row.take), sha256, info.suffix, shop.profile.provider, price)
@@ -264,20 +269,23 @@ def _finish(row: Row, iteration_id: str, art: Art, shop: Workshop) -> Outcome:
     else:
         picture, report = _draw(row, art, shop)
     violations, warnings = _joined(failed_checks(report, "error")), failed_checks(report, "warning")
-    write_manifest(shop.store, row, art, picture)
-    shop.work.record_final(iteration_id, art, final_key, picture, report, violations)
+    manifest = mark_of(write_manifest(shop.store, row, art, picture))
+    shop.work.record_final(iteration_id, art, final_key, picture, report, violations, manifest)
     if violations:
         return Outcome("failed", picture, final_key, False, violations, warnings)
     if wanted.export_name:
-        warnings += shop.exporter.export(wanted, final_key, picture)
+        try:
+            shop.exporter.export(wanted, final_key, picture)
+        except ExportBlocked as error:
+            return Outcome("failed", picture, final_key, True, f"{error.code}: {error}", warnings)
     return Outcome("completed", picture, final_key, True, None, warnings)
 
 
-def write_manifest(store: AssetStore, row: Row, art: Art, picture: StoredPicture) -> None:
-    """What the picture was made of, in a file that explains it without the ledger."""
+def write_manifest(store: AssetStore, row: Row, art: Art, picture: StoredPicture) -> Path:
+    """What the picture was made of, in a file that explains it without the ledger; returns where it is."""
     wanted = row.wanted
     final_key = wanted.final_key(art.picture.sha256)
-    store.write_manifest(
+    return store.write_manifest(
         final_key,
         {
             "format": 1,
@@ -302,7 +310,8 @@ def _draw(row: Row, art: Art, shop: Workshop) -> tuple[StoredPicture, dict[str, 
         sha256 = shop.store.put_file(target, suffix, "final.file")
     finally:
         target.unlink(missing_ok=True)
-    picture = StoredPicture(sha256, suffix, report.media_type, report.bytes, report.width, report.height)
+    seen = shop.store.seen(sha256, suffix)
+    picture = StoredPicture(sha256, suffix, report.media_type, report.bytes, report.width, report.height, seen)
     return picture, report.as_dict()
 
 

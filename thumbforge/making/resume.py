@@ -12,14 +12,12 @@ from typing import Any
 from thumbforge.errors import NotFound, ReplayDivergence, UsageError
 from thumbforge.making.record import planned_item
 from thumbforge.models import Brand, Item, Output, Playlist, PlaylistHead, Price, Profile, Template
-from thumbforge.planning.decide import PlannedSeries
-from thumbforge.planning.plan import Limits, Row, plan
+from thumbforge.planning.decide import PlannedSeries, decide
+from thumbforge.planning.plan import Limits
 from thumbforge.planning.prices import check_max_cost, spent_of
 from thumbforge.planning.project import Project
-from thumbforge.planning.recorded import with_recorded
 from thumbforge.planning.reference import NO_HERO, Hero
 from thumbforge.planning.series import Series, look
-from thumbforge.planning.snapshot import read_snapshot
 from thumbforge.planning.staging import Staging
 from thumbforge.planning.wanted import Place, Wanted, wanted_heroes, wanted_items
 from thumbforge.providers.registry import capabilities_of
@@ -102,7 +100,7 @@ def frozen(project: Project, database: Database, run: sqlite3.Row) -> PlannedSer
         if found.key != item.idempotency_key:
             text = f"the plan of {found.item_key} does not give key {item.idempotency_key[:8]} again"
             raise ReplayDivergence(text)
-    return replace(planned, wanted=wanted, rows=_decide(project, database, planned, wanted))
+    return decide(project, replace(planned, wanted=wanted), database)
 
 
 def _wanted(planned: PlannedSeries, plans: Sequence[Mapping[str, Any]]) -> tuple[Wanted, ...]:
@@ -127,21 +125,15 @@ def _override(
             export_name=wanted.export_name,
         )
         for wanted, row in zip(planned.wanted, planned.rows, strict=True)
-        if row.status != "completed"
+        if row.status != "completed" and not row.cure
     ]
     series = replace(planned.series, overrides={**planned.series.overrides, **overrides})
     wanted = wanted_items(series, planned.capabilities, series.hero.as_reference(), open_places)
-    anew = {row.wanted.item_key: row for row in _decide(project, database, planned, wanted)}
+    replanned = decide(project, replace(planned, wanted=wanted), database)
+    anew = {row.wanted.item_key: row for row in replanned.rows}
     rows = tuple(anew.get(row.wanted.item_key, row) for row in planned.rows)
     items = tuple(planned_item(row, is_work=True) for row in anew.values())
     return replace(planned, rows=rows, wanted=tuple(row.wanted for row in rows)), items
-
-
-def _decide(
-    project: Project, database: Database, planned: PlannedSeries, wanted: tuple[Wanted, ...]
-) -> tuple[Row, ...]:
-    snapshot = read_snapshot(database, project.store, project.out, planned.series.name, wanted)
-    return plan(wanted, with_recorded(snapshot, project.store, wanted), planned.limits)
 
 
 def _series(

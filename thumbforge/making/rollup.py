@@ -31,7 +31,7 @@ class ItemResult:
     def status(self) -> str:
         if self.outcome and self.outcome.status in {"failed", "interrupted"}:
             return "failed"
-        if self.after.action == "skip" and self.after.status == "completed":
+        if self.after.is_in_place:
             return "completed"
         return "failed" if self.after.status == "failed" else "pending"
 
@@ -51,6 +51,11 @@ class ItemResult:
         if self.outcome and self.outcome.error:
             return self.outcome.error
         return self.after.reason if self.status == "failed" or self.after.busy_in else None
+
+    @property
+    def cure(self) -> str:
+        """What the user has to do before the item can be made, where something is in the way of it."""
+        return self.after.cure if self.status == "failed" else ""
 
 
 @dataclass(frozen=True, slots=True)

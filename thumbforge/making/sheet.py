@@ -54,11 +54,11 @@ def _item(project: Project, folder: Path, row: Row, cost: str) -> SheetItem:
         video=item.video,
         key=row.wanted.key[:8],
         cost=cost,
-        status=row.status,
-        reason="" if row.is_done else row.reason,
+        status="pending" if "export" in row.restore and row.status == "completed" else row.status,
+        reason="" if row.is_done and not row.remark else row.reason,
         duration=item.duration,
         notes=notes,
-        good=row.status == "completed" and not notes,
+        good=row.is_in_place and not notes,
     )
 
 
@@ -72,7 +72,7 @@ def _notes(final: KnownFinal) -> tuple[str, ...]:
 def _picture(project: Project, folder: Path, row: Row) -> Path | None:
     """The export beside the sheet, so that out/ can be taken elsewhere as it is; else the stored final. Whether the
     export is there, the plan has seen."""
-    if row.status == "completed" and "export" not in row.restore:
+    if row.is_in_place:
         return folder / row.wanted.export_name
     return project.store.path(row.final.picture.sha256, row.final.picture.suffix) if row.final else None
 

@@ -17,6 +17,7 @@ from thumbforge.planning.wanted import Wanted, wanted_items
 from thumbforge.providers.base import Capabilities
 from thumbforge.providers.registry import capabilities_of, concurrency
 from thumbforge.store.database import Database
+from thumbforge.store.looks import Fresh
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class PlannedSeries:
     """A series with a row for every item, in playlist order; for a hero run, with one for every candidate.
 
     `parent_run_id` is the hero run that a batch or a refinement stands on; `seed` is that of a hero run's first
-    candidate; `spent` is what a run that is resumed has spent, as its `max_cost` counts it.
+    candidate; `spent` is what a run that is resumed has spent, as its `max_cost` counts it. `fresh` is what had to be
+    read of the store and out/ to know how things stand.
     """
 
     series: Series
@@ -36,6 +38,7 @@ class PlannedSeries:
     parent_run_id: str | None = None
     seed: int | None = None
     spent: Decimal = Decimal(0)
+    fresh: tuple[Fresh, ...] = ()
 
 
 def plan_series(project: Project, series: Series, max_retries: int | None = None) -> PlannedSeries:
@@ -50,23 +53,28 @@ def plan_series(project: Project, series: Series, max_retries: int | None = None
 def decided(project: Project, planned: PlannedSeries) -> PlannedSeries:
     """The same with rows: what there is to do now."""
     with project.reading() as database:
-        return replace(planned, rows=decide(project, planned, database))
+        return decide(project, planned, database)
 
 
-def settled(project: Project, planned: PlannedSeries, rows: Mapping[str, Row], database: Database) -> dict[str, Row]:
-    """Every item of the series as it stands now, by item key. `rows` are those of a run, which go before the plan's.
+def settled(project: Project, planned: PlannedSeries, rows: Mapping[str, Row], database: Database) -> PlannedSeries:
+    """The series with every item as it stands now. `rows` are those of a run, which go before the plan's.
 
     What was done when it was planned is not decided again: nothing of the run has touched it.
     """
     before = {**{row.wanted.item_key: row for row in planned.rows}, **rows}
     again = tuple(row.wanted for row in before.values() if not row.is_done)
-    now = decide(project, replace(planned, wanted=again), database) if again else ()
-    return {**before, **{row.wanted.item_key: row for row in now}}
+    if not again:
+        return replace(planned, rows=tuple(before.values()))
+    now = decide(project, replace(planned, wanted=again, fresh=()), database)
+    after = {**before, **{row.wanted.item_key: row for row in now.rows}}
+    return replace(planned, rows=tuple(after.values()), fresh=(*planned.fresh, *now.fresh))
 
 
-def decide(project: Project, planned: PlannedSeries, database: Database | None) -> tuple[Row, ...]:
+def decide(project: Project, planned: PlannedSeries, database: Database | None) -> PlannedSeries:
+    """The same with rows for what it wants, as the ledger and the disk have it."""
     snapshot = read_snapshot(database, project.store, project.out, planned.series.name, planned.wanted)
-    return plan(planned.wanted, with_recorded(snapshot, project.store, planned.wanted), planned.limits)
+    snapshot = with_recorded(snapshot, project.store, planned.wanted)
+    return replace(planned, rows=plan(planned.wanted, snapshot, planned.limits), fresh=snapshot.fresh)
 
 
 def check_limits(series: Series, rows: Sequence[Row]) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Literal
 
 from thumbforge.errors import LimitReached, ReplayDivergence, UsageError
-from thumbforge.planning.snapshot import Snapshot, take_of
+from thumbforge.planning.snapshot import Placed, Snapshot, take_of
 from thumbforge.planning.wanted import Wanted
 from thumbforge.settings import Settings
 from thumbforge.store.attempts import Art
@@ -20,6 +20,7 @@ from thumbforge.store.iterations import KnownIteration
 Action = Literal["skip", "refinish", "retry", "create"]
 SHOWN = 48  # characters of a value that a reason shows
 MANY_FIELDS = 4  # more layout fields than these are another layout
+CURE_EDITED = "move it away to get the new picture"
 ACTIONS: tuple[Action, ...] = ("skip", "refinish", "retry", "create")
 
 
@@ -61,7 +62,8 @@ class Row:
     is a failure that is reported again (tries used up, or a picture that breaks a rule), or, with `busy_in`, an item
     that another live run is making. `restore` names files of ours that are missing and come back without a run.
     `is_locked`: approved by the user, so that what changed is told and not made. `is_stuck`: failed, and nothing
-    will be tried until its inputs or max_retries change.
+    will be tried until its inputs or max_retries change; `cure`: until the user has done this. `remark` is worth
+    telling though the item is completed. `reference_ignored`: the provider did not look at the reference.
     """
 
     wanted: Wanted
@@ -79,6 +81,9 @@ class Row:
     restore: tuple[str, ...] = ()
     is_stuck: bool = False
     is_locked: bool = False
+    cure: str = ""
+    remark: str = ""
+    reference_ignored: bool = False
 
     @property
     def calls(self) -> int:
@@ -99,6 +104,11 @@ class Row:
         """Up to date: the picture is there, and so is every file of it."""
         return self.idle and self.status == "completed"
 
+    @property
+    def is_in_place(self) -> bool:
+        """The picture lies in out/, whatever else is to be put back."""
+        return self.action == "skip" and self.status == "completed" and "export" not in self.restore
+
     def retaken(self) -> Row:
         """The same item with a new picture wanted, whatever there is."""
         if self.is_locked:
@@ -115,14 +125,19 @@ def plan(wanted: Iterable[Wanted], snapshot: Snapshot, limits: Limits) -> tuple[
 def _hold_locked(row: Row, snapshot: Snapshot) -> Row:
     """A locked item keeps the picture it has, whatever the specs say now."""
     export = snapshot.exports.get(row.wanted.item_key)
-    if export is None or not export.locked or export.final_key not in snapshot.finals:
+    if export is None or not export.locked:
         return row
-    if row.idle:
+    if row.is_done:
         return replace(row, is_locked=True)
+    if export.final_key not in snapshot.finals:
+        if row.art and row.wanted.final_key(row.art.picture.sha256) == export.final_key:
+            return row  # drawn again as it was
+        cure = f"thumbforge takes unlock {row.wanted.task_name} lets it be made anew"
+        reason = f"locked, and its picture is gone from the store; {cure}"
+        return replace(row, action="skip", status="failed", reason=reason, is_locked=True, cure=cure)
+    held = replace(row, action="skip", is_locked=True, is_stuck=False, cure="")
     reason = f"locked, not made: {row.reason}"
-    final = snapshot.finals[export.final_key]
-    restore = () if export.path.rpartition("/")[2] in snapshot.files else ("export",)
-    return replace(row, action="skip", status="completed", reason=reason, final=final, restore=restore, is_locked=True)
+    return _stand(partial(replace, held), row.wanted, snapshot.finals[export.final_key], snapshot, reason)
 
 
 def _decide(wanted: Wanted, snapshot: Snapshot, limits: Limits) -> Row:
@@ -143,9 +158,13 @@ def _decide(wanted: Wanted, snapshot: Snapshot, limits: Limits) -> Row:
         iteration_id=known.id if known else None,
         art=art,
         lost_art=snapshot.lost_art.get(art_key),
+        reference_ignored=art_key in snapshot.ignoring,
     )
     if art:
         return _decide_finish(row, wanted, take, art, known, snapshot)
+    if damage := snapshot.damaged_art.get(art_key):
+        reason = f"asset_damaged: its art {damage.what}; {damage.cure}"
+        return row("skip", reason, status="failed", cure=damage.cure)
     changes = _changes(wanted, take, None, snapshot)
     return _decide_call(partial(row, changes=changes), changes, art_key in snapshot.lost_art, known, snapshot, limits)
 
@@ -159,11 +178,36 @@ def _decide_finish(
         return row("skip", known.error_text or "breaks a rule", status="failed", final=final, is_stuck=True)
     if not (final and final.compliant and known and known.status == "completed"):
         changes = _changes(wanted, take, art.picture.sha256, snapshot)
-        why = _why(changes, "the art is there, the picture is not")
-        return row("refinish", why, changes=changes, final=final)
+        is_broken = wanted.final_key(art.picture.sha256) in snapshot.broken_finals
+        otherwise = "its picture in the store is damaged" if is_broken else "the art is there, the picture is not"
+        return row("refinish", _why(changes, otherwise), changes=changes, final=final)
+    return _stand(row, wanted, final, snapshot, "up to date")
+
+
+def _stand(row: Callable[..., Row], wanted: Wanted, final: KnownFinal, snapshot: Snapshot, reason: str) -> Row:
+    """The picture is there: what lies in out/ decides whether anything is to be done, and whether it can be.
+
+    A file that the user made of this very picture is theirs to keep; one that a newer picture should replace is in
+    the way of it.
+    """
+    export, placed = snapshot.exports.get(wanted.item_key), _placed(wanted, snapshot)
+    path = f"out/{wanted.series.name}/{wanted.export_name}"
+    is_theirs = placed == "edited" and export is not None and export.final_key == final.final_key
+    if is_theirs:
+        remark = f"{path} was edited and is left alone"
+        return row(action="skip", reason=f"{reason}; {remark}", status="completed", final=final, remark=remark)
+    if placed in {"edited", "unreadable"}:
+        return row(action="skip", reason=in_the_way(path, placed), status="failed", final=final, cure=CURE_EDITED)
     restore = tuple(_missing(wanted, final, snapshot))
-    reason = f"{' and '.join(restore)} restored" if restore else "up to date"
-    return row("skip", reason, status="completed", final=final, restore=restore)
+    if restore and reason == "up to date":
+        reason = f"{' and '.join(restore)} restored"
+    return row(action="skip", reason=reason, status="completed", final=final, restore=restore)
+
+
+def in_the_way(path: str, placed: str) -> str:
+    """Why a picture cannot be put where it belongs."""
+    said = "was edited" if placed == "edited" else "cannot be read"
+    return f"{path} {said} and is left alone; {CURE_EDITED}"
 
 
 def _decide_call(
@@ -200,18 +244,15 @@ def _is_alive(known: KnownIteration, now: float, limits: Limits) -> bool:
 
 
 def _missing(wanted: Wanted, final: KnownFinal, snapshot: Snapshot) -> Iterator[str]:
-    if wanted.export_name and not _is_in_place(wanted, final, snapshot):
+    if _placed(wanted, snapshot) == "away":
         yield "export"
     if final.final_key not in snapshot.manifests:
         yield "manifest"
 
 
-def _is_in_place(wanted: Wanted, final: KnownFinal, snapshot: Snapshot) -> bool:
-    if wanted.export_name not in snapshot.files:
-        return False
-    export = snapshot.exports.get(wanted.item_key)
-    path = f"{wanted.series.name}/{wanted.export_name}"
-    return export is not None and export.final_key == final.final_key and export.path == path
+def _placed(wanted: Wanted, snapshot: Snapshot) -> Placed:
+    """What is not exported at all (a candidate hero) is where it belongs."""
+    return snapshot.placed.get(wanted.item_key, "away") if wanted.export_name else "right"
 
 
 _LABELS = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from thumbforge.planning.wanted import Wanted
 from thumbforge.store import exports, finals, iterations
@@ -15,81 +15,175 @@ from thumbforge.store.attempts import Art, art_by_keys
 from thumbforge.store.exports import Export
 from thumbforge.store.finals import KnownFinal
 from thumbforge.store.iterations import KnownIteration
+from thumbforge.store.looks import TOLD, Fresh, State, look
+from thumbforge.store.ours import Ours
+from thumbforge.store.pictures import StoredPicture
 
 if TYPE_CHECKING:
     from thumbforge.store.assets import AssetStore
     from thumbforge.store.database import Database
 
+Placed = Literal["right", "away", "edited", "unreadable"]
+"""What lies in out/ under an item's name: its picture; nothing, or what may be replaced; a file of the user's; a file
+that nobody can tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A stored picture that is there and not right: the file and what is wrong with it, and what the user can do."""
+
+    what: str
+    cure: str
+
+
+_REMOVED = "thumbforge repair --damaged --apply removes it, then it is painted anew"
+_MOVED = "move it away, or put the picture back from a backup"
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`art` holds only pictures whose file is in the store, `lost_art` the hashes of those whose file is gone; the
-    same goes for `finals`. `files` are the names in out/<series>/, `manifests` the final keys with a manifest file.
-    `previous` is what the last picture of a changed item was made of, for explanations."""
+    """`art` holds only pictures whose file is right, `lost_art` the hashes of those whose file is gone, `damaged_art`
+    what is wrong with a file that is there; all by art key. `finals` are pictures whose file is right, `broken_finals`
+    the keys of those whose file is damaged, `manifests` the final keys whose manifest is right. `placed` is what lies
+    in out/ under an item's name, where the item has a final. `ignoring` are the art keys whose provider did not look
+    at the reference. `previous` is what the last picture of a changed item was made of, for explanations. `fresh` is
+    what had to be read to know all this."""
 
     now: float
     iterations: Mapping[str, KnownIteration] = field(default_factory=dict)
     art: Mapping[str, Art] = field(default_factory=dict)
     lost_art: Mapping[str, str] = field(default_factory=dict)
+    damaged_art: Mapping[str, Damage] = field(default_factory=dict)
     finals: Mapping[str, KnownFinal] = field(default_factory=dict)
+    broken_finals: frozenset[str] = frozenset()
     exports: Mapping[str, Export] = field(default_factory=dict)
-    files: frozenset[str] = frozenset()
+    placed: Mapping[str, Placed] = field(default_factory=dict)
     manifests: frozenset[str] = frozenset()
+    ignoring: frozenset[str] = frozenset()
     previous: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    fresh: tuple[Fresh, ...] = ()
 
 
 def read_snapshot(
     database: Database | None, store: AssetStore, out: Path, series: str, wanted: Sequence[Wanted]
 ) -> Snapshot:
-    """A handful of queries and directory listings, however many items there are."""
+    """A handful of queries and a look at each file, however many items there are. What is as it was when it was last
+    read is not read again."""
     now = time.time()
-    files = frozenset(_names(out / series))
     if database is None:
-        return Snapshot(now, files=files)
-    known = iterations.known(database, [w.key for w in wanted], now)
-    takes = {w.item_key: take_of(w, known.get(w.key)) for w in wanted}
-    art, lost_art = _art(database, store, [w.art_key(takes[w.item_key]) for w in wanted])
-    keys = [w.final_key(a.picture.sha256) for w in wanted if (a := art.get(w.art_key(takes[w.item_key])))]
-    placed = exports.of_series(database, series)
-    locked = [export.final_key for export in placed.values() if export.locked]
-    current = set(keys)
-    changed = [w.item_key for w in wanted if w.item_key in placed and placed[w.item_key].final_key not in current]
-    return Snapshot(
-        now=now,
-        iterations=known,
-        art=art,
-        lost_art=lost_art,
-        finals=_finals(database, store, [*keys, *locked]),
-        exports=placed,
-        files=files,
-        manifests=frozenset(name[:-5] for name in _names(store.manifests)),
-        previous={key: m for key in changed if (m := store.manifest(placed[key].final_key))},
-    )
+        return Snapshot(now)
+    return _Reader(database, store, out, series).read(wanted, now)
+
+
+class _Reader:
+    """Looks at files, and collects what they told."""
+
+    def __init__(self, database: Database, store: AssetStore, out: Path, series: str) -> None:
+        self._database, self._store, self._out, self._series = database, store, out, series
+        self._ours = Ours(database, store)
+        self._fresh: list[Fresh] = []
+
+    def read(self, wanted: Sequence[Wanted], now: float) -> Snapshot:
+        known = iterations.known(self._database, [w.key for w in wanted], now)
+        takes = {w.item_key: take_of(w, known.get(w.key)) for w in wanted}
+        art_keys = {w.item_key: w.art_key(takes[w.item_key]) for w in wanted}
+        art, lost, damaged, ignoring = self._art(list(art_keys.values()))
+        keys = {w.item_key: w.final_key(a.picture.sha256) for w in wanted if (a := art.get(art_keys[w.item_key]))}
+        out = exports.of_series(self._database, self._series)
+        keys |= {key: export.final_key for key, export in out.items() if export.locked}
+        current = set(keys.values())
+        changed = [w.item_key for w in wanted if w.item_key in out and out[w.item_key].final_key not in current]
+        there, broken, manifests = self._finals([*current])
+        return Snapshot(
+            now=now,
+            iterations=known,
+            art=art,
+            lost_art=lost,
+            damaged_art=damaged,
+            finals=there,
+            broken_finals=broken,
+            exports=out,
+            placed=self._placed(wanted, keys, there, out),
+            manifests=manifests,
+            ignoring=ignoring,
+            previous={key: m for key in changed if (m := self._store.manifest(out[key].final_key))},
+            fresh=tuple(self._fresh),
+        )
+
+    def _asset(self, picture: StoredPicture) -> Damage | State:
+        """How an asset's file is; what is wrong with one that is there and not right."""
+        found = self._store.look(picture.sha256, picture.suffix, picture.bytes, picture.seen)
+        if found.mark is not None:
+            if found.mark != picture.seen:
+                self._fresh.append(Fresh("asset", (picture.sha256,), found.mark))
+            return "right"
+        if found.state == "missing":
+            return "missing"
+        path = self._store.path(picture.sha256, picture.suffix)
+        is_ours = found.state in {"other", "empty"} and not path.is_symlink()
+        what = f"{path.name} {TOLD[found.state]}"
+        return Damage(what, _REMOVED if is_ours else _MOVED)
+
+    def _art(self, keys: Sequence[str]) -> tuple[dict[str, Art], dict[str, str], dict[str, Damage], frozenset[str]]:
+        there, lost, damaged, ignoring = {}, {}, {}, set()
+        for key, art in art_by_keys(self._database, keys):
+            state = self._asset(art.picture)
+            if isinstance(state, Damage):
+                damaged[key] = state
+            elif state == "right":
+                there[key] = art
+            else:
+                lost[key] = art.picture.sha256
+            if art.reference_ignored:
+                ignoring.add(key)
+        return there, lost, damaged, frozenset(ignoring)
+
+    def _finals(self, keys: Sequence[str]) -> tuple[dict[str, KnownFinal], frozenset[str], frozenset[str]]:
+        there, broken, manifests = {}, set(), set()
+        for final in finals.known(self._database, keys):
+            key, state = final.final_key, self._asset(final.picture)
+            if isinstance(state, Damage):
+                broken.add(key)
+            elif state == "right":
+                there[key] = final
+            if found := self._store.look_at_manifest(key, final.manifest_seen):
+                manifests.add(key)
+                if found != final.manifest_seen:
+                    self._fresh.append(Fresh("final", (key,), found))
+        return there, frozenset(broken), frozenset(manifests)
+
+    def _placed(
+        self,
+        wanted: Sequence[Wanted],
+        keys: Mapping[str, str],
+        there: Mapping[str, KnownFinal],
+        out: Mapping[str, Export],
+    ) -> dict[str, Placed]:
+        """For each item that has a final: of a locked one, the picture that it keeps."""
+        placed: dict[str, Placed] = {}
+        folder = f"{self._out / self._series}{os.sep}"
+        for item in wanted:
+            final = there.get(keys.get(item.item_key, ""))
+            if final is None or not item.export_name:
+                continue
+            export = out.get(item.item_key)
+            name = export.path.rpartition("/")[2] if export and export.locked else item.export_name
+            path = f"{self._series}/{name}"
+            is_known = export is not None and export.final_key == final.final_key and export.path == path
+            seen = export.seen if export and is_known else None
+            found = look(f"{folder}{name}", final.picture.sha256, final.picture.bytes, seen)
+            if found.mark is not None:
+                placed[item.item_key] = "right" if is_known else "away"
+                if is_known and found.mark != seen:
+                    self._fresh.append(Fresh("export", (self._series, item.item_key), found.mark))
+            elif found.state == "unreadable":
+                placed[item.item_key] = "unreadable"
+            else:
+                is_theirs = found.sha256 is not None and not self._ours.has(found.sha256)
+                placed[item.item_key] = "edited" if is_theirs else "away"
+        return placed
 
 
 def take_of(wanted: Wanted, known: KnownIteration | None) -> int:
     """The take in use, else the first one that is wanted."""
     return known.take if known and known.take else wanted.request.take
-
-
-def _names(directory: Path) -> Iterable[str]:
-    try:
-        with os.scandir(directory) as entries:
-            return [entry.name for entry in entries]
-    except OSError:
-        return []
-
-
-def _art(database: Database, store: AssetStore, keys: Sequence[str]) -> tuple[dict[str, Art], dict[str, str]]:
-    there, lost = {}, {}
-    for key, art in art_by_keys(database, keys):
-        if store.has(art.picture.sha256, art.picture.suffix):
-            there[key] = art
-        else:
-            lost[key] = art.picture.sha256
-    return there, lost
-
-
-def _finals(database: Database, store: AssetStore, keys: Sequence[str]) -> dict[str, KnownFinal]:
-    found = finals.known(database, keys)
-    return {final.final_key: final for final in found if store.has(final.picture.sha256, final.picture.suffix)}

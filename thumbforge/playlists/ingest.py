@@ -17,6 +17,7 @@ from thumbforge.errors import AssetDamaged, UsageError
 from thumbforge.models import Playlist
 from thumbforge.store import facts, runs
 from thumbforge.store.assets import AssetStore
+from thumbforge.store.database import Database
 from thumbforge.store.ledger import Fence, Ledger
 from thumbforge.store.runs import NewRun
 
@@ -55,6 +56,14 @@ def ingest(ledger: Ledger, store: AssetStore, playlist: Playlist) -> str | None:
     if last and before and last.status == "completed" and _follows(ledger, name, fence.run_id, last.id):
         stated = _entries_of(store, before)
     return _finish(ledger, fence, store, name, stated)
+
+
+def is_stated(database: Database, playlist: Playlist) -> bool:
+    """Whether the ledger has been told this very list. Reads only."""
+    last = runs.last_ingest(database, playlist.playlist.id)
+    if last is None or last.status != "completed":
+        return False
+    return bool(last.checkpoint.get("snapshot") == ids.sha256_hex(snapshot(playlist)))
 
 
 def _follows(ledger: Ledger, playlist: str, run_id: str, last: str) -> bool:

@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from thumbforge import faults, ids
-from thumbforge.durable import fsync_directory, make_folder, write_durably
+from thumbforge.durable import fsync_directory, make_folder, read_regular, write_durably
 from thumbforge.errors import AssetDamaged, StoreError
 from thumbforge.store import names
+from thumbforge.store.looks import TOLD, Look, hash_of, look, mark_of
 
 
 @contextmanager
@@ -45,22 +46,36 @@ class AssetStore:
     def __init__(self, home: Path) -> None:
         self.home = home
         self._assets, self._staging, self._keys = home / "assets", home / "staging", home / "keys"
-        self._prefix = f"{self._assets}{os.sep}"
+        self._prefix, self._manifests = f"{self._assets}{os.sep}", f"{self._keys}{os.sep}"
 
     def path(self, sha256: str, suffix: str) -> Path:
         names.required(names.is_asset(sha256, suffix), f"{sha256}{suffix}")
         return self._assets / sha256[:2] / f"{sha256}{suffix}"
 
-    def has(self, sha256: str, suffix: str) -> bool:
-        """Asked twice for every item of a plan, so no Path is made: that takes longer than the look itself."""
-        name = f"{self._prefix}{sha256[:2]}{os.sep}{sha256}{suffix}"
-        return names.is_asset(sha256, suffix) and os.path.isfile(name)  # noqa: PTH113
+    def look(self, sha256: str, suffix: str, size: int, seen: str | None) -> Look:
+        """What lies under an asset's name. Asked twice for every item of a plan, so no Path is made: that takes longer
+        than the look itself. An asset may be a link to where it was moved."""
+        path = f"{self._prefix}{sha256[:2]}{os.sep}{sha256}{suffix}"
+        found = look(path, sha256, size, seen, through_links=True)
+        return found if found.mark == seen or names.is_asset(sha256, suffix) else Look("missing")
+
+    def seen(self, sha256: str, suffix: str) -> str | None:
+        """What an asset's file is right after it was put there, for looks to come."""
+        return mark_of(self.path(sha256, suffix))
+
+    def holds(self, sha256: str) -> bool:
+        """Whether there is an asset of this name, whatever its suffix."""
+        try:
+            with os.scandir(self._assets / sha256[:2]) as entries:
+                return any(entry.name.startswith(sha256) and entry.is_file() for entry in entries)
+        except OSError:
+            return False
 
     def verify(self, sha256: str, suffix: str) -> Path:
         """The asset's path, its bytes re-hashed. Raises AssetDamaged when it is missing or not what its name says."""
         path = self.path(sha256, suffix)
         try:
-            found = ids.sha256_hex(path.read_bytes())
+            found = hash_of(path)
         except OSError as error:
             raise AssetDamaged(f"asset {sha256[:12]} cannot be read: {error.strerror}") from error
         if found != sha256:
@@ -98,10 +113,13 @@ class AssetStore:
             os.link(temporary, final)
         except FileExistsError:
             # The name was made durable before the bytes once, or the disk failed: the new copy is the right one.
-            if ids.sha256_hex(final.read_bytes()) != sha256:
-                temporary.replace(final)
-            else:
+            found = self.look(sha256, suffix, temporary.stat().st_size, None)
+            if found.is_right:
                 os.utime(final)  # young again: a repair in another process leaves it alone
+            elif found.state == "folder":
+                raise AssetDamaged(f"{final.name} {TOLD['folder']}", hint=f"move {final} away") from None
+            else:
+                temporary.replace(final)
         except OSError:  # a file system without hard links
             temporary.replace(final)
         fsync_directory(final.parent)
@@ -150,7 +168,7 @@ class AssetStore:
     def staged(self, attempt_id: str) -> tuple[bytes, dict[str, Any]] | None:
         """A whole staged answer with its header, or None where there is none or it is cut."""
         try:
-            line, _, data = self.answer_path(attempt_id).read_bytes().partition(b"\n")
+            line, _, data = read_regular(self.answer_path(attempt_id)).partition(b"\n")
             header = json.loads(line)
         except (OSError, ValueError):
             return None
@@ -165,8 +183,14 @@ class AssetStore:
         """The folder of all manifests."""
         return self._keys
 
-    def has_manifest(self, final_key: str) -> bool:
-        return self.manifest_path(final_key).is_file()
+    def look_at_manifest(self, final_key: str, seen: str | None) -> str | None:
+        """The mark of a manifest that is right; None where it is missing or damaged. Read only where it is not what it
+        was `seen` as."""
+        path = f"{self._manifests}{final_key}.json"
+        found = mark_of(path)
+        if found is not None and found != seen and not is_manifest(self.manifest(final_key), final_key):
+            return None
+        return found
 
     def manifest_path(self, final_key: str) -> Path:
         names.required(names.is_key(final_key), final_key)
@@ -201,10 +225,12 @@ class AssetStore:
             fsync_directory(path.parent)
 
     def write_manifest(self, final_key: str, content: Mapping[str, Any]) -> Path:
-        """Written once per final key: the same key always has the same content."""
+        """Written once per final key: the same key always has the same content. One that is damaged is made anew."""
         path = self.manifest_path(final_key)
-        if path.is_file():
+        if is_manifest(self.manifest(final_key), final_key):
             return path
+        if path.is_dir():
+            raise AssetDamaged(f"{path.name} {TOLD['folder']}", hint=f"move {path} away")
         with store_errors("a manifest", "manifest"):
             make_folder(self._keys)
             temporary = self.scratch_file(".json")
@@ -233,7 +259,12 @@ def _link(temporary: Path, path: Path, *, replace: bool) -> None:
 
 def _read_json(path: Path) -> dict[str, Any] | None:
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(read_regular(path))
     except (OSError, ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) else None
+
+
+def is_manifest(content: Mapping[str, Any] | None, final_key: str) -> bool:
+    """Whether this is what the manifest of that name says."""
+    return content is not None and content.get("final_key") == final_key

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from thumbforge import ids
@@ -17,10 +17,11 @@ from thumbforge.store.pictures import PICTURE, StoredPicture, picture_of
 
 @dataclass(frozen=True, slots=True)
 class Art:
-    """What a provider returned once, by art key."""
+    """What a provider returned once, by art key. `reference_ignored`: it found out that it could not look at it."""
 
     attempt_id: str
     picture: StoredPicture
+    reference_ignored: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +51,15 @@ class Take:
 
 
 _SPENT = ", ".join(f"{name} = :{name}" for name in Spent.__slots__)
-_ART = f"SELECT attempt.id AS attempt_id, art_key, {PICTURE} FROM attempt JOIN asset ON asset.sha256 = art_sha256"
+_IGNORED = "instr(response_json, '\"reference_ignored\":true') > 0"  # as `close_with_art` writes it: canonical JSON
+_ART = (
+    f"SELECT attempt.id AS attempt_id, art_key, {_IGNORED} AS ignored, {PICTURE}"
+    " FROM attempt JOIN asset ON asset.sha256 = art_sha256"
+)
 
 
 def _art(row: sqlite3.Row) -> Art:
-    return Art(row["attempt_id"], picture_of(row))
+    return Art(row["attempt_id"], picture_of(row), bool(row["ignored"]))
 
 
 def _spent(spent: Spent) -> dict[str, Any]:

@@ -6,14 +6,14 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from thumbforge import faults
 from thumbforge.errors import LedgerError, LedgerTooNew, NotFound, ReplayDivergence
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_S = 20.0
 _HERE = Path(__file__).parent
 
@@ -83,7 +83,8 @@ class Database:
         """Without writing a byte, also on a read-only disk. Raises NotFound where there is no ledger yet.
 
         SQLite would create `-wal` and `-shm` files for a reader. While no `-wal` file exists nobody has the database
-        open for writing, and it can be read as an immutable file, which needs neither.
+        open for writing, and it can be read as an immutable file, which needs neither. An older ledger is read as a
+        migrated copy in memory: who only reads leaves the migration to who writes.
         """
         if not path.exists():
             raise NotFound(f"there is no ledger at {path}")
@@ -96,8 +97,10 @@ class Database:
             connection.row_factory = sqlite3.Row
             try:
                 _refuse_foreign(connection, path)
-                if _version(connection) == 0:
+                if (version := _version(connection)) == 0:
                     raise NotFound(f"the ledger at {path} is empty")
+                if version < SCHEMA_VERSION:
+                    connection = _migrated_copy(connection)
             except BaseException:
                 connection.close()
                 raise
@@ -150,12 +153,12 @@ def insert(connection: sqlite3.Connection, table: str, row: Mapping[str, Any], *
 def create_once(connection: sqlite3.Connection, table: str, key: str, row: Mapping[str, Any]) -> None:
     """Insert unless a row with this key exists; what exists must agree, or it is a ReplayDivergence.
 
-    Columns that tell when or under which name something was first seen do not have to agree.
+    Columns that tell when or under which name something was first seen, or last, do not have to agree.
     """
     insert(connection, table, row, once=key)
     stored = connection.execute(f"SELECT * FROM {table} WHERE {key} = ?", (row[key],)).fetchone()
     for name, value in row.items():
-        if name not in {"created_at", "name", "title", "version"} and stored[name] != value:
+        if name not in {"created_at", "name", "title", "version", "seen"} and stored[name] != value:
             raise ReplayDivergence(f"{table} {row[key]} is recorded with another {name}")
 
 
@@ -197,6 +200,10 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
         return
     if version:
         _back_up(connection, path.with_name(f"{path.name}.schema-{version}"))
+    _upgrade(connection)
+
+
+def _upgrade(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = _version(connection)  # another process may have been faster
@@ -224,6 +231,16 @@ def _statements(script: str) -> Iterator[str]:
         if sqlite3.complete_statement(buffer):
             yield buffer
             buffer = ""
+
+
+def _migrated_copy(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """The same in memory, with today's schema; the original is closed."""
+    copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    with closing(connection):
+        connection.backup(copy)
+    copy.row_factory = sqlite3.Row
+    _upgrade(copy)
+    return copy
 
 
 def _back_up(connection: sqlite3.Connection, target: Path) -> None:

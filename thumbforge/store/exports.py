@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from thumbforge.store.database import Database, insert
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """What we put into out/ for an item: the file's path (relative to out/) and the hash it had."""
+    """What we put into out/ for an item: the file's path (relative to out/) and the hash it had. `seen` is what the
+    file was when its bytes were last read."""
 
     path: str
     final_key: str
     sha256: str
     locked: bool = False
+    seen: str | None = field(default=None, compare=False)
 
 
 _COLUMNS = ", ".join(Export.__slots__)
@@ -44,7 +46,7 @@ def files(database: Database) -> list[tuple[str, str]]:
 
 def record(database: Database, series: str, item_key: str, export: Export, now: float) -> None:
     """What lies there now. Whether it is locked stays as it was."""
-    row = {"path": export.path, "final_key": export.final_key, "sha256": export.sha256, "updated_at": now}
+    row = {name: getattr(export, name) for name in ("path", "final_key", "sha256", "seen")} | {"updated_at": now}
     with database.write("export.row") as connection:
         if not insert(connection, "export", {"series": series, "item_key": item_key, **row}, once="series, item_key"):
             settings = ", ".join(f"{name} = :{name}" for name in row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from thumbforge import ids
@@ -22,6 +22,7 @@ class KnownFinal:
     picture: StoredPicture
     compliant: bool
     report_json: str
+    manifest_seen: str | None = field(default=None, compare=False)
 
     @property
     def is_faultless(self) -> bool:
@@ -38,7 +39,8 @@ class KnownFinal:
 def known(database: Database, keys: Sequence[str]) -> list[KnownFinal]:
     """Those of these keys, whether or not their files are in the store."""
     rows = database.rows(
-        f"SELECT final_key, compliant, report_json, {PICTURE} FROM final JOIN asset ON asset.sha256 = final.sha256"
+        f"SELECT final_key, compliant, report_json, manifest_seen, {PICTURE} FROM final"
+        " JOIN asset ON asset.sha256 = final.sha256"
         " WHERE final_key IN (SELECT value FROM json_each(?))",
         (json.dumps(keys),),
     )
@@ -48,6 +50,7 @@ def known(database: Database, keys: Sequence[str]) -> list[KnownFinal]:
             picture=picture_of(row),
             compliant=bool(row["compliant"]),
             report_json=row["report_json"],
+            manifest_seen=row["manifest_seen"],
         )
         for row in rows
     ]
@@ -63,6 +66,7 @@ def record(
     compliant: bool,
     report: Mapping[str, Any],
     now: float,
+    manifest_seen: str | None = None,
 ) -> None:
     """A final's row. Where there is one, the picture may be another (drawn anew by other library versions after its
     file was lost), the art may not: that is a ReplayDivergence."""
@@ -74,6 +78,7 @@ def record(
         "compliant": int(compliant),
         "report_json": ids.canonical_json(report),
         "created_at": now,
+        "manifest_seen": manifest_seen,
     }
     if insert(connection, "final", row, once="final_key"):
         return

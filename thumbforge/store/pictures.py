@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from thumbforge.store.database import Database, create_once
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPicture:
-    """An asset and what is known of it. `suffix` includes the dot; sizes are pixels and bytes."""
+    """An asset and what is known of it. `suffix` includes the dot; sizes are pixels and bytes. `seen` is what its file
+    was when its bytes were last read."""
 
     sha256: str
     suffix: str
@@ -19,6 +20,7 @@ class StoredPicture:
     bytes: int
     width: int
     height: int
+    seen: str | None = field(default=None, compare=False)
 
 
 PICTURE = ", ".join(f"asset.{name}" for name in StoredPicture.__slots__)
@@ -40,6 +42,8 @@ def remember(connection: sqlite3.Connection, picture: StoredPicture, now: float)
     """Give a stored picture its row. Raises ReplayDivergence where it has one that says something else."""
     row = {name: getattr(picture, name) for name in StoredPicture.__slots__}
     create_once(connection, "asset", "sha256", {**row, "created_at": now})
+    if picture.seen:
+        connection.execute("UPDATE asset SET seen = ? WHERE sha256 = ?", (picture.seen, picture.sha256))
 
 
 def is_recorded(database: Database, sha256: str | None) -> bool:

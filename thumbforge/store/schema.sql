@@ -1,5 +1,6 @@
--- The run ledger, schema 1. Times are Unix seconds. Ids are derived (thumbforge/ids.py) but for run.id.
+-- The run ledger, schema 2. Times are Unix seconds. Ids are derived (thumbforge/ids.py) but for run.id.
 -- Rows of world things (video, playlist, template, provider_profile) are keyed by what they are, never by a run.
+-- `seen` and `manifest_seen` are what a file was (size, time, inode) when its bytes were last read and found right.
 
 CREATE TABLE asset (
   sha256 TEXT PRIMARY KEY CHECK (length(sha256) = 64),
@@ -8,7 +9,8 @@ CREATE TABLE asset (
   bytes INTEGER NOT NULL,
   width INTEGER NOT NULL,
   height INTEGER NOT NULL,
-  created_at REAL NOT NULL
+  created_at REAL NOT NULL,
+  seen TEXT
 ) STRICT;
 
 CREATE TABLE template (
@@ -148,7 +150,8 @@ CREATE TABLE final (
   sha256 TEXT NOT NULL REFERENCES asset (sha256) ON DELETE RESTRICT,
   compliant INTEGER NOT NULL CHECK (compliant IN (0, 1)),
   report_json TEXT NOT NULL,
-  created_at REAL NOT NULL
+  created_at REAL NOT NULL,
+  manifest_seen TEXT
 ) STRICT;
 CREATE INDEX final_by_iteration ON final (iteration_id);
 
@@ -162,6 +165,7 @@ CREATE TABLE export (
   sha256 TEXT NOT NULL,
   locked INTEGER NOT NULL DEFAULT 0 CHECK (locked IN (0, 1)),
   updated_at REAL NOT NULL,
+  seen TEXT,
   PRIMARY KEY (series, item_key)
 ) STRICT;
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from thumbforge import ids
+from thumbforge.durable import read_regular
 from thumbforge.errors import AssetDamaged
 from thumbforge.store import names
 from thumbforge.store.assets import AssetStore
@@ -22,7 +23,7 @@ _HASHES = re.compile(rb'"([0-9a-f]{64})"')
 def named_in(path: Path) -> set[str]:
     """Every hash that a manifest or a record holds, also where it is cut or edited: what it may mean is kept."""
     try:
-        return {found.decode() for found in _HASHES.findall(path.read_bytes())}
+        return {found.decode() for found in _HASHES.findall(read_regular(path))}
     except OSError:
         return set()
 

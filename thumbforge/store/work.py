@@ -110,8 +110,10 @@ class Work:
         picture: StoredPicture,
         report: Mapping[str, Any],
         violations: str | None,
+        manifest_seen: str | None = None,
     ) -> None:
-        """The finished picture's rows and the iteration's verdict: completed, or failed with the violations."""
+        """The finished picture's rows and the iteration's verdict: completed, or failed with the violations.
+        `manifest_seen` is what its manifest's file is now."""
         now = self._clock()
         with self._transaction("final.row") as connection:
             pictures.remember(connection, picture, now)
@@ -123,6 +125,7 @@ class Work:
                 sha256=picture.sha256,
                 compliant=violations is None,
                 report=report,
+                manifest_seen=manifest_seen,
                 now=now,
             )
             states.change(

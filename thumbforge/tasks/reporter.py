@@ -134,6 +134,9 @@ class ThumbReporter(ConsoleReporter):  # type: ignore[misc]
     def skip_uptodate(self, task: Any) -> None:
         if not task.has_subtask:
             super().skip_uptodate(task)
+        session = sessions.current()
+        if session is not None and task.name in session.rows and (remark := session.rows[task.name].remark):
+            self.write(f"   {remark}\n")
 
     def complete_run(self) -> None:
         session = sessions.current()
@@ -174,9 +177,11 @@ def how_to_go_on(result: Result) -> str:
     """What to type next where something is left, "" where everything is there."""
     if result.exit_code == Exit.DONE or isinstance(result.reason, LimitReached):  # whose hint is the way
         return ""
+    left = [item for item in result.items if item.status != "completed"]
+    if left and all(item.cure for item in left):  # the errors name it; the same command alone changes nothing
+        return ""
     if result.run_id is None or result.stop_is_final:
         return "Go on with the same command again: what is finished is kept."
-    left = [item for item in result.items if item.status != "completed"]
     if left and all(item.after.is_stuck for item in left):
         return "Nothing is tried again until it changes: text, label, template or picture; tries with max_retries=…"
     return (

@@ -115,11 +115,20 @@ class Session:
         """Roll up and close every batch that was opened, in the order they were."""
         ignored = {self.names[name][1]: name for name in self.ignored if name in self.names}
         results = [batch.close(ignored) for batch in self.batches.values()]
+        self.batches.clear()
+        self._record_the_rest({result.planned.series.name for result in results if result.run_id})
         for result in results:
             self.sheets[result.planned.series.name] = self._write_sheet(result)
-        self.batches.clear()
         self.exit_code = worst(result.exit_code for result in results)
         return results
+
+    def _record_the_rest(self, made: set[str]) -> None:
+        """What the series without a run have to tell the ledger; those with one have told it at their beginning."""
+        from thumbforge.making.quiet import record
+
+        for series in dict.fromkeys(self.names[name][0] for name in self.selected):
+            if series not in made:
+                record(self.project, self.planned[series])
 
     def _write_sheet(self, result: Result) -> str:
         """Whatever became of the items: the sheet shows it. A sheet that cannot be written fails no batch."""

@@ -92,7 +92,7 @@ def _manifest(session: Session, row: Row) -> str | None:
         key = row.wanted.final_key(row.art.picture.sha256)
     else:
         return None
-    return key if row.is_done or session.project.store.has_manifest(key) else None
+    return key if row.is_done or session.project.store.look_at_manifest(key, None) else None
 
 
 def task_sheet() -> Iterator[dict[str, Any]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from thumbforge import faults, ids
+from thumbforge.durable import read_regular
 from thumbforge.errors import AssetDamaged, LedgerError, NotFound, PictureError
 from thumbforge.making.threads import inspect
 from thumbforge.planning.project import Project
@@ -77,11 +78,11 @@ def rebuild(project: Project, database: Database | None, job: Job | None) -> Reb
 
 def _picture(project: Project, manifest: Manifest) -> StoredPicture | None:
     """The manifest's art, judged like a provider's answer."""
-    found = next((s for s in sorted(names.SUFFIXES) if project.store.has(manifest.art_sha256, s)), None)
+    found = next((s for s in sorted(names.SUFFIXES) if project.store.path(manifest.art_sha256, s).is_file()), None)
     if found is None:
         return None
     try:
-        data = project.store.verify(manifest.art_sha256, found).read_bytes()
+        data = read_regular(project.store.verify(manifest.art_sha256, found))
         info, _ = inspect(data, *manifest.output)
     except (AssetDamaged, PictureError):
         return None

@@ -52,7 +52,7 @@ def repair(
 
 def _is_damaged(project: Project, sha256: str, suffix: str) -> bool:
     """There, but not what its name says. A link or a folder in its place is not ours to remove."""
-    if not project.store.has(sha256, suffix):
+    if not project.store.path(sha256, suffix).is_file():
         return False
     try:
         project.store.verify(sha256, suffix)

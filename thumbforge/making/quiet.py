@@ -1,0 +1,53 @@
+"""What a series still gets where there is nothing to make: its playlist stated, what was read remembered, its sheet."""
+
+from __future__ import annotations
+
+from thumbforge import log
+from thumbforge.errors import LedgerError, StoreError
+from thumbforge.imaging.sheet import PICTURE, page_names
+from thumbforge.making.record import remember_world
+from thumbforge.planning.decide import PlannedSeries
+from thumbforge.planning.project import Project, relative
+from thumbforge.playlists.ingest import ingest, is_stated
+from thumbforge.store.looks import remember
+
+
+def record(project: Project, planned: PlannedSeries) -> bool:
+    """State the playlist where it changed, and remember what had to be read; whether the playlist changed. The ledger
+    is opened for writing only where it has something to learn, and one that cannot take it fails nothing."""
+    with project.reading() as database:
+        if database is None:
+            return False
+        stated = is_stated(database, planned.series.playlist)
+    if stated and not planned.fresh:
+        return False
+    try:
+        with project.ledger() as ledger:
+            remember(ledger.database, planned.fresh)
+            if not stated:
+                remember_world(ledger, planned.series)
+                ingest(ledger, project.store, planned.series.playlist)
+    except (LedgerError, StoreError) as error:
+        if not stated:
+            log.warning("the playlist's changes could not be recorded", error=f"{error.code}: {error}")
+    return not stated
+
+
+def conclude(project: Project, planned: PlannedSeries) -> str:
+    """As `record`, and the sheet: written where it may show something else, or is not there. Its path, "" where it is
+    as it was: to find that out item by item takes as long as all the rest of a batch with nothing to do."""
+    changed = record(project, planned)
+    if not changed and all(row.is_done and not row.remark for row in planned.rows) and _has_sheet(project, planned):
+        return ""
+    from thumbforge.making.sheet import keep_sheet
+
+    try:
+        return relative(keep_sheet(project, planned, planned.rows), project.root)
+    except StoreError as error:
+        log.warning("the sheet could not be written", error=str(error))
+        return ""
+
+
+def _has_sheet(project: Project, planned: PlannedSeries) -> bool:
+    folder = project.out / planned.series.name
+    return all((folder / name).is_file() for name in (PICTURE, *page_names(len(planned.rows))))
