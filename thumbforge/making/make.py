@@ -237,11 +237,12 @@ def _keep(row: Row, attempt_id: str, data: bytes, header: Mapping[str, Any], sho
 def _spent(answer: Answer, profile: Profile, calls: int, perhaps_billed: int) -> Spent:
     """The service's own figure, else the profile's price per picture; None where nobody knows."""
     if answer.cost is not None:
-        return Spent(calls, perhaps_billed, str(answer.cost), answer.currency, answer.tokens)
-    price = profile.price
-    if price is None:
-        return Spent(calls, perhaps_billed, tokens=answer.tokens)
-    return Spent(calls, perhaps_billed, price.amount, price.currency, answer.tokens)
+        cost, currency = str(answer.cost), answer.currency
+    elif profile.price:
+        cost, currency = profile.price.amount, profile.price.currency
+    else:
+        cost, currency = None, None
+    return Spent(calls=calls, perhaps_billed=perhaps_billed, cost=cost, currency=currency, tokens=answer.tokens)
 
 
 def _recorded(row: Row, shop: Workshop) -> dict[str, Any]:

@@ -147,7 +147,11 @@ class Ledger:
                     " AND lease_epoch = ? RETURNING cancel_requested, pause_requested",
                     (expires_at, fence.run_id, fence.owner, fence.epoch),
                 ).fetchone()
-                beats[fence.run_id] = Beat(row is not None, bool(row and row[0]), bool(row and row[1]))
+                beats[fence.run_id] = Beat(
+                    held=row is not None,
+                    cancel_requested=bool(row and row["cancel_requested"]),
+                    pause_requested=bool(row and row["pause_requested"]),
+                )
         return beats
 
     def sweep(self, max_lost: int) -> list[str]:
