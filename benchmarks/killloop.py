@@ -40,6 +40,9 @@ FLOORS = {
     "between items": 0.0,
     "all made": 0.01,
 }
+INSIDE = frozenset({"claimed", "in the call", "answer staged", "art, no final", "final, no export"})
+INSIDE_FLOOR = 1 / 3
+"""Of all kills, those that met at least one item in its call or between two of its durable steps."""
 
 
 @dataclass
@@ -48,6 +51,7 @@ class Tally:
     sites: int = 0
     missed: int = 0
     phases: Counter[str] = field(default_factory=Counter)
+    inside: int = 0
     calls: int = 0
     cut_calls: int = 0
     wrong: list[str] = field(default_factory=list)
@@ -127,7 +131,9 @@ def torture(site: Site, dice: random.Random, tally: Tally, kills: int) -> set[st
             )
             break
         tally.kills += 1
-        tally.phases.update(phases(site))
+        found = phases(site)
+        tally.phases.update(found)
+        tally.inside += bool(found & INSIDE)
         cut |= site.cut_calls()
         tally.wrong += unsound(site)
     return cut
@@ -188,10 +194,13 @@ def main() -> None:
     tally = kill_loop(folder, options.kills, options.seed, tell=tell)
     print(f"{tally.kills} kills in {tally.sites} batches of {ITEMS} items, {time.monotonic() - began:.0f} s")
     print(f"{tally.calls} calls: {tally.sites * ITEMS} needed, {tally.cut_calls} cut off by a kill")
+    print(f"{tally.inside} kills inside a call or between two durable steps of an item")
     print(table(tally))
     if tally.wrong:
         raise SystemExit("\n".join([*tally.wrong, f"left for a look: {folder}"]))
     shutil.rmtree(folder)
+    if tally.inside < INSIDE_FLOOR * tally.kills:
+        raise SystemExit(f"only {tally.inside} kills landed inside a call or between two durable steps")
     if short := [name for name in FLOORS if tally.phases[name] < least(name, tally.kills)]:
         raise SystemExit(f"too few kills landed in: {', '.join(short)}")
 
