@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -14,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from tests.project import wait_until
+from thumbforge.settings import LONGEST_TTL_S
 from thumbforge.store.database import Database
-from thumbforge.store.leases import Slots, is_gone, is_live, new_owner
+from thumbforge.store.leases import Slots, is_gone, is_live, new_owner, read_owner
 
 SCRIPT = """
 import sys, time
@@ -230,3 +232,43 @@ def test_the_slot_of_a_killed_process_is_free_at_once(path: Path, database: Data
     other.kill()
     assert slots.take("provider:x", 1, 1, no_pause) == 0
     other.close()
+
+
+# Clocks
+
+
+def foreign(expires_in: float) -> bool:
+    """Whether a lease of another machine that ends so much later than now is live."""
+    return is_live("elsewhere/12345678/pid:[1] 1 2 abcd", 1000 + expires_in, 1000)
+
+
+def test_an_end_that_no_lease_can_have_is_a_wrong_clock() -> None:
+    """Up to the longest lease that can be set, and what clocks differ by, an end is believed."""
+    assert foreign(1)
+    assert foreign(LONGEST_TTL_S)
+    assert not foreign(LONGEST_TTL_S + 120)
+    assert not foreign(365 * 86400)
+    assert not foreign(0)
+
+
+@pytest.mark.parametrize("jump", [-2 * 86400, -60, 60, 2 * 86400])
+def test_a_clock_that_jumps_robs_no_process_of_this_machine(jump: float) -> None:
+    """Whoever is seen to run beats; one that is stopped has only its lease; one that is gone has none."""
+    other = Other("owner")
+    owner, now = other.line(), time.time()
+    assert is_live(owner, now + 30, now + jump)
+    os.kill(other.process.pid, signal.SIGSTOP)
+    wait_until(lambda: Path(f"/proc/{other.process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+    assert not is_live(owner, now - 1, now)
+    assert is_live(owner, now + 30, now)
+    os.kill(other.process.pid, signal.SIGCONT)
+    other.kill()
+    assert not is_live(owner, now + 30, now + jump)
+    other.close()
+
+
+def test_an_owner_is_told_by_its_process() -> None:
+    """And by its machine, where that is another one."""
+    assert str(read_owner(new_owner())) == f"process {os.getpid()}"
+    assert str(read_owner("buildbox/deadbeef/pid:[1] 77 12345 aaaa0001")) == "process 77 on buildbox"
+    assert read_owner("nonsense") is None

@@ -254,6 +254,30 @@ def test_cancelling_marks_what_was_not_finished(ledger: Ledger, database: Databa
     assert [row["status"] for row in rows] == ["completed", "cancelled", "pending"]
 
 
+def test_a_run_that_does_not_hear_is_cancelled(ledger: Ledger, other: Ledger, database: Database, clock: Clock) -> None:
+    """Asked once it has a whole lease to beat in; asked again after that it ends, though its lease says a year: the
+    machine that had it is gone. Should it come back it is fenced off."""
+    fence, _, _ = started(ledger, database, clock)
+    with database.write("beat") as connection:
+        connection.execute("UPDATE run SET lease_expires_at = ?", (clock.now + 3000,))
+    assert other.cancel(fence.run_id) == "requested"
+    clock.now += 29
+    assert other.cancel(fence.run_id) == "requested"
+    clock.now += 2
+    assert other.cancel(fence.run_id) == "cancelled"
+    assert not ledger.beat([fence], lambda _: None)[fence.run_id].held
+
+
+def test_a_lease_of_a_clock_that_was_ahead_is_swept(
+    ledger: Ledger, other: Ledger, database: Database, clock: Clock
+) -> None:
+    """Its end is further away than any lease lasts."""
+    fence, _, _ = started(ledger, database, clock)
+    with database.write("beat") as connection:
+        connection.execute("UPDATE run SET lease_expires_at = ?", (clock.now + 365 * 86400,))
+    assert other.sweep(3) == [fence.run_id]
+
+
 def test_a_live_run_is_not_swept(ledger: Ledger, other: Ledger, database: Database, clock: Clock) -> None:
     """A lease that has not ended is nobody else's."""
     started(ledger, database, clock)

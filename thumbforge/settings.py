@@ -58,6 +58,9 @@ def _choice(*names: str) -> Callable[[str], str]:
     return read
 
 
+LONGEST_TTL_S = 3600
+"""No lease lasts longer, whatever a machine is set to."""
+
 SETTINGS: Mapping[str, Setting] = {
     "batch.concurrency": Setting("4", _number(int, 1, 64), "items made at once where -n is not given"),
     "batch.executor": Setting("local", _choice("local", "dask"), "where pictures are made: here, or on a Dask cluster"),
@@ -71,7 +74,7 @@ SETTINGS: Mapping[str, Setting] = {
     ),
     "batch.stale_after_s": Setting("900", _number(float, 0, 1e9), "age of a running item without any lease, seconds"),
     "retry.base_s": Setting("2", _number(float, 0, 60), "first back-off of a provider call, seconds; 0 waits never"),
-    "lease.ttl_s": Setting("30", _number(float, 0.2, 3600), "life of a lease without a heartbeat, seconds"),
+    "lease.ttl_s": Setting("30", _number(float, 0.2, LONGEST_TTL_S), "life of a lease without a heartbeat, seconds"),
     "lease.beat_s": Setting("10", _number(float, 0.05, 1200), "time between heartbeats, seconds"),
     "repair.grace_s": Setting(
         "3600", _number(float, 0, 1e9), "age of an unreferenced file before repair removes it, seconds"

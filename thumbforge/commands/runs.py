@@ -109,13 +109,16 @@ class Runs(ThumbCommand):
 
     def _cancel(self, prefix: str, arguments: Arguments) -> int:
         from thumbforge.commands.view import write
+        from thumbforge.store.leases import read_owner
 
         with self._ledger(prefix) as (_, ledger, run):
-            state = ledger.cancel(run["id"])
+            state, owner = ledger.cancel(run["id"]), read_owner(run["lease_owner"] or "")
+            lease_s = ledger.ttl_s
         if arguments.options["json"]:
             print_json({"run": run["id"], "state": state})
         elif state == "requested":
-            write(f"Run {run['id'][:8]} is asked to stop; it does so within a heartbeat.")
+            write(f"Run {run['id'][:8]} is asked to stop: {owner or 'its process'} does so at its next heartbeat.")
+            write(f"If it has not in {lease_s:g} s it beats no more; the same command ends the run then.")
         else:
             write(f"Run {run['id'][:8]} is cancelled.")
         return Exit.DONE

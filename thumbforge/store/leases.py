@@ -1,7 +1,8 @@
 """Leases: who is working, and whether it still is.
 
 An owner is one process. A lease is live until it expires, and lapses at once when its owner ran on this machine since
-this boot and is gone: kill -9 costs no waiting. Slots bound how many calls are made at once over all processes.
+this boot and is gone: kill -9 costs no waiting. One that is seen to run on this machine is not robbed by a clock.
+Slots bound how many calls are made at once over all processes.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import threading
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from thumbforge.settings import LONGEST_TTL_S
 from thumbforge.store.database import Database, insert
 
 
@@ -31,46 +34,92 @@ def _machine() -> str:
     return "/".join(parts)
 
 
-def _started(pid: int) -> str:
-    """When the process started, in clock ticks since boot; "" where the system does not tell, "gone" without one."""
+_GONE = ("", "gone")
+
+
+def _process(pid: int) -> tuple[str, str]:
+    """State and start (clock ticks since boot) of a process as /proc tells them, "" where the system does not tell;
+    the start is "gone" where there is no such process."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return "gone" if fields[0] in "ZX" else fields[19]  # a zombie is dead, only not yet waited for
+        return _GONE if fields[0] in "ZX" else (fields[0], fields[19])  # a zombie is dead, only not yet waited for
     except ProcessLookupError:
-        return "gone"
+        return _GONE
     except FileNotFoundError:
         if Path("/proc/self/stat").exists():
-            return "gone"
+            return _GONE
     except OSError:
-        return ""
+        return "", ""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
-        return "gone"
+        return _GONE
     except PermissionError:
         pass
-    return ""
+    return "", ""
 
 
 def new_owner() -> str:
     """The name of this process as an owner; another one after a fork or restart."""
     pid = os.getpid()
-    return f"{_machine()} {pid} {_started(pid)} {secrets.token_hex(4)}"
+    return f"{_machine()} {pid} {_process(pid)[1]} {secrets.token_hex(4)}"
 
 
-def is_gone(owner: str) -> bool:
-    """Whether the owner is known to be dead: on this machine since this boot, and no longer running."""
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """An owner's name, read. `started` is "" where its system does not tell."""
+
+    machine: str
+    pid: int
+    started: str
+
+    @property
+    def is_here(self) -> bool:
+        """Whether its process number means a process of this machine, since this boot."""
+        return self.machine == _machine()
+
+    def __str__(self) -> str:
+        """`process 4711`, with its machine where that is another one."""
+        return f"process {self.pid}" if self.is_here else f"process {self.pid} on {self.machine.partition('/')[0]}"
+
+
+def read_owner(text: str) -> Owner | None:
     try:
-        machine, pid, started, _ = owner.rsplit(" ", 3)
-        alive = _started(int(pid))
+        machine, pid, started, _ = text.rsplit(" ", 3)
+        return Owner(machine, int(pid), started)
     except ValueError:
+        return None
+
+
+def is_gone(text: str) -> bool:
+    """Whether the owner is known to be dead: on this machine since this boot, and no longer running."""
+    owner = read_owner(text)
+    if owner is None or not owner.is_here:
         return False
-    return machine == _machine() and (alive == "gone" or (bool(started) and bool(alive) and alive != started))
+    _, started = _process(owner.pid)
+    return started == "gone" or (bool(owner.started) and bool(started) and started != owner.started)
+
+
+def _is_at_work(text: str) -> bool:
+    """Whether the owner is another process of this machine that is known to run: it beats, whatever the clocks say. One
+    that is stopped (SIGSTOP, a debugger) does not."""
+    owner = read_owner(text)
+    if owner is None or not owner.is_here or owner.pid == os.getpid():
+        return False
+    state, started = _process(owner.pid)
+    return bool(started) and started == owner.started and state not in "Tt"
 
 
 def is_live(owner: str | None, expires_at: float | None, now: float) -> bool:
-    return owner is not None and expires_at is not None and expires_at > now and not is_gone(owner)
+    """Whether somebody beats. An end that is further away than any lease lasts was written by a clock that was ahead:
+    it says nothing. Nor does a lapse against an owner that is seen to run: a clock has jumped, or a laptop slept."""
+    if owner is None or expires_at is None or is_gone(owner):
+        return False
+    return now < expires_at <= now + LONGEST_TTL_S + CLOCKS_DIFFER_S or _is_at_work(owner)
 
+
+CLOCKS_DIFFER_S = 60.0
+"""What the clocks of two machines may differ by unnoticed."""
 
 POLL_S = 0.02  # a slot that is free is seen after half of this; at 2 s a call that is half a percent of the time
 

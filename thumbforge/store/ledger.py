@@ -49,14 +49,14 @@ class Ledger:
 
     def __init__(self, database: Database, owner: str, ttl_s: float, clock: Callable[[], float] = time.time) -> None:
         self.database, self.owner = database, owner
-        self._ttl_s, self._clock = ttl_s, clock
+        self.ttl_s, self._clock = ttl_s, clock
 
     def now(self) -> float:
         return self._clock()
 
     def slots(self) -> Slots:
         """What bounds this owner's calls. Its heartbeat has to keep them alive."""
-        return Slots(self.database, self.owner, self._ttl_s, self._clock)
+        return Slots(self.database, self.owner, self.ttl_s, self._clock)
 
     def open_run(self, run: NewRun, items: Iterable[PlannedItem]) -> Fence:
         """Record a run with its whole plan and take its lease, in one transaction.
@@ -74,7 +74,7 @@ class Ledger:
         epoch = row["lease_epoch"] + 1
         states.change(
             connection, "run", run_id, event, now,
-            lease_owner=self.owner, lease_epoch=epoch, lease_expires_at=now + self._ttl_s, claims=row["claims"] + 1,
+            lease_owner=self.owner, lease_epoch=epoch, lease_expires_at=now + self.ttl_s, claims=row["claims"] + 1,
             started_at=row["started_at"] or now, finished_at=None, error_text=None, exit_code=None,
         )  # fmt: skip
         return Fence(run_id, self.owner, epoch)
@@ -94,7 +94,11 @@ class Ledger:
 
     def cancel(self, run_id: str) -> str:
         """Cancel a run that nobody executes; ask a live one to stop at its next heartbeat. Returns "cancelled" or
-        "requested". A cancelled run stays as it is; a completed one raises UsageError."""
+        "requested". A cancelled run stays as it is; a completed one raises UsageError.
+
+        One that was asked a whole lease ago and has not heard it beats no more, whatever its lease says: it is
+        cancelled. Should its process wake up it is fenced off.
+        """
         now = self.now()
         with self.database.write("run.cancel") as connection:
             row = connection.execute("SELECT * FROM run WHERE id = ?", (run_id,)).fetchone()
@@ -102,7 +106,10 @@ class Ledger:
                 return "cancelled"
             if row["status"] == "completed":
                 raise UsageError(f"run {run_id[:8]} is completed: there is nothing to cancel")
-            if is_live(row["lease_owner"], row["lease_expires_at"], now):
+            is_deaf = row["cancel_requested"] and now - row["updated_at"] > self.ttl_s
+            if not is_deaf and is_live(row["lease_owner"], row["lease_expires_at"], now):
+                if row["cancel_requested"]:
+                    return "requested"
                 connection.execute("UPDATE run SET cancel_requested = 1, updated_at = ? WHERE id = ?", (now, run_id))
                 return "requested"
             attempts.close_open(connection, run_id, "lost", "the process died", now)
@@ -137,7 +144,7 @@ class Ledger:
 
     def beat(self, fences: Iterable[Fence], also: Callable[[sqlite3.Connection], None]) -> dict[str, Beat]:
         """Prolong the leases of these runs, and `also` do the same for slots; by run id."""
-        expires_at = self.now() + self._ttl_s
+        expires_at = self.now() + self.ttl_s
         beats = {}
         with self.database.write("beat") as connection:
             also(connection)
