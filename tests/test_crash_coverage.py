@@ -35,7 +35,7 @@ NOT_DURABLE = {
     ("assets.py", "drop_staged", "unlink"): "an answer that has its art row; repair takes what a crash leaves",
     ("assets.py", "_keep_said", "replace"): "what a program has printed, kept for a look",
     ("assets.py", "fsync_directory", "fsync"): "a directory made on the way to a scratch file; nothing is in it yet",
-    ("sheet.py", "keep_sheet", "write_text"): "a page to look at, made anew with the next batch",
+    ("sheet.py", "keep_sheet", "write_whole"): "a page to look at, made anew with the next batch",
     ("cluster.py", "finalise", "write_bytes"): "a scratch file, as a drawing of this process writes one",
     ("cluster.py", "_answer", "write_bytes"): "what a program has printed on a worker, kept for a look",
     ("make.py", "_draw", "unlink"): "our own temporary file; repair takes what a crash leaves",
@@ -46,7 +46,7 @@ NOT_DURABLE = {
     ): "an old name of the item; its row still names it, so the next batch puts it right",
     ("export.py", "_takes_files", "unlink"): "an empty file that was only tried",
     ("hero.py", "export_heroes", "copyfile"): "a copy for the user; nothing of ours depends on it",
-    ("hero.py", "export_heroes", "replace"): "the same copy, which gets its name when it is whole",
+    ("hero.py", "export_heroes", "in_place_of"): "the same copy, which gets its name when it is whole",
 }
 
 
@@ -97,6 +97,8 @@ def is_write(call: ast.Call) -> bool:
     if name in {"replace", "rename"} and method:  # str.replace has two arguments
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
         return len(call.args) == 1 or (isinstance(owner, ast.Name) and owner.id == "os")
+    if name in {"write_durably", "replace_durably", "write_whole", "in_place_of"}:
+        return True
     return method and name in {"link", "fsync", "copyfile", "copy", "copy2", "unlink", "write_bytes", "write_text"}
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
 
@@ -27,6 +31,33 @@ def make_folder(path: Path, mode: int = 0o777) -> None:
     make_folder(path.parent)
     path.mkdir(exist_ok=True, mode=mode)
     fsync_directory(path.parent)
+
+
+@contextmanager
+def in_place_of(target: Path, by: Path | None = None) -> Iterator[Path]:
+    """A path to write to, of its own for each writer; when the block ends, what was written there takes the place of
+    `target`, whole. Where the block raises, `target` is as it was. `by` is a path on the same file system, where none
+    beside `target` will do."""
+    part = by or target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        yield part
+        part.replace(target)
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def write_whole(target: Path, data: bytes) -> None:
+    """These bytes in the place of `target`, whole; a power cut may lose them, so they are what can be had again."""
+    with in_place_of(target) as part:
+        part.write_bytes(data)
+
+
+def replace_durably(target: Path, data: bytes, by: Path | None = None) -> None:
+    """These bytes in the place of `target`, whole, and there after a power cut."""
+    with in_place_of(target, by) as part:
+        write_durably(part, data)
+    fsync_directory(target.parent)
 
 
 def write_durably(path: Path, data: bytes) -> None:

@@ -10,10 +10,11 @@ from pathlib import Path
 from PIL import Image, ImageDraw
 
 from thumbforge import models
+from thumbforge.durable import in_place_of
 from thumbforge.errors import PictureError
 from thumbforge.imaging import lettering, tones
 from thumbforge.imaging.contrast import TINY
-from thumbforge.imaging.sheet import MOST, Sheet, SheetItem, beside
+from thumbforge.imaging.sheet import MOST, Sheet, SheetItem
 from thumbforge.imaging.type import clean, shape
 from thumbforge.pixels import picture
 from thumbforge.text import counted
@@ -28,10 +29,10 @@ _GROUND, _INK, _SOFT, _BAD, _EMPTY = (24, 25, 28), "#F1F1F1", "#B9BAC0", "#FF8A8
 
 def write_contact(sheet: Sheet, target: Path) -> None:
     """Write the PNG contact sheet to `target`. A picture that cannot be read is shown as missing."""
-    part = beside(target)
-    # Runs only (Z_RLE): of photographs that makes smaller files than the usual search, and makes them sooner.
-    contact_sheet(sheet).save(part, "PNG", compress_level=1, compress_type=zlib.Z_RLE)
-    part.replace(target)
+    made = contact_sheet(sheet)
+    with in_place_of(target) as part:
+        # Runs only (Z_RLE): of photographs that makes smaller files than the usual search, and makes them sooner.
+        made.save(part, "PNG", compress_level=1, compress_type=zlib.Z_RLE)
 
 
 def contact_sheet(sheet: Sheet) -> Image.Image:

@@ -7,13 +7,14 @@ elsewhere; pictures are named relative to it, so the folder can be moved or open
 from __future__ import annotations
 
 import os
-import secrets
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+from thumbforge.durable import write_whole
 
 PICTURE = "sheet.png"
 MOST = 120
@@ -86,7 +87,7 @@ def page_names(items: int) -> tuple[str, ...]:
 
 def write_page(sheet: Sheet, target: Path, number: int = 1) -> None:
     """Write one of the HTML pages to `target` (its folder exists); a reader never sees half of it."""
-    _replace(target, page(sheet, target.parent, number).encode())
+    write_whole(target, page(sheet, target.parent, number).encode())
 
 
 def page(sheet: Sheet, folder: Path, number: int = 1) -> str:
@@ -129,14 +130,3 @@ def _address(picture: Path, folder: Path) -> str:
         return quote(Path(os.path.relpath(picture.resolve(), folder)).as_posix())
     except ValueError:
         return picture.resolve().as_uri()
-
-
-def _replace(target: Path, data: bytes) -> None:
-    part = beside(target)
-    part.write_bytes(data)
-    part.replace(target)
-
-
-def beside(target: Path) -> Path:
-    """A name of its own for each writer: two batches may write the same sheet at once."""
-    return target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from thumbforge import ids
+from thumbforge.durable import in_place_of
 from thumbforge.errors import NotFound, StoreError, UsageError
 from thumbforge.making.batch import Batch
 from thumbforge.making.resume import frozen
@@ -148,9 +149,8 @@ def export_heroes(project: Project, run_id: str, chosen: Iterable[Candidate], to
     try:
         to.mkdir(parents=True, exist_ok=True)
         for source, target in copies:
-            part = target.with_name(f".{target.name}.part")
-            shutil.copyfile(source, part)
-            part.replace(target)
+            with in_place_of(target) as part:
+                shutil.copyfile(source, part)
     except OSError as error:
         raise StoreError(f"{to} cannot be written: {error.strerror}") from error
     return [target for _, target in copies]

@@ -21,6 +21,7 @@ from distributed.worker import WORKER_ANY_RUNNING
 from thumbforge import __version__, models
 from thumbforge.cancel import Cancel
 from thumbforge.cores import usable_cores
+from thumbforge.durable import write_whole
 from thumbforge.errors import Interrupted, ProviderError, ProviderSetup, ProviderTransient, ThumbforgeError
 from thumbforge.imaging import libraries
 from thumbforge.imaging.finalise import FINALISER_VERSION, Drawing, finalise
@@ -152,9 +153,7 @@ def keep(data: bytes, dask_worker: Worker) -> None:
     """A file that many pictures need. It stays until this worker ends, and Dask deletes its local directory. Dask fills
     in the worker, which is not to be had otherwise outside of a task."""
     path = _folder(dask_worker) / sha256(data).hexdigest()
-    part = path.with_suffix(".part")
-    part.write_bytes(data)
-    part.replace(path)
+    write_whole(path, data)
 
 
 def release() -> Release:

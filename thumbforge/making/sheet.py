@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from thumbforge import ids
+from thumbforge.durable import write_whole
 from thumbforge.imaging.contact import write_contact
 from thumbforge.imaging.sheet import MOST, PICTURE, Sheet, SheetItem, write_page
 from thumbforge.making.make import failed_checks
@@ -133,7 +134,7 @@ def keep_sheet(project: Project, planned: PlannedSeries, rows: Iterable[Row]) ->
                 (folder / name).unlink(missing_ok=True)
         mark = _mark(project, planned.series.name)
         mark.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        mark.write_text(json.dumps(wanted), encoding="utf-8")
+        write_whole(mark, json.dumps(wanted).encode())
     return folder / sheet.page_names[0]
 
 

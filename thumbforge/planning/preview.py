@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thumbforge.cancel import Cancel
+from thumbforge.durable import in_place_of
 from thumbforge.errors import NotFound, StoreError, UsageError
 from thumbforge.imaging.finalise import finalise
 from thumbforge.imaging.rules import Report
@@ -84,20 +84,15 @@ def draw(wanted: Wanted, target: Path) -> Report:
         if target.exists() and target.samefile(series.hero.path):
             raise UsageError(f"{target} is the hero", hint="name another file with --out")
     request = replace(wanted.request, width=OUTPUT.width, height=OUTPUT.height)
-    part = target.with_name(f".{target.name}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="thumbforge-") as scratch:
+        with in_place_of(target) as part, tempfile.TemporaryDirectory(prefix="thumbforge-") as scratch:
             call = Call(Cancel(), 60, "", "", Path(scratch))
             art = Path(scratch) / "art"
             art.write_bytes(load_provider(series.profile).generate(request, call).data)
             report = finalise(art, series.template.layout, wanted.drawing, OUTPUT, part)
-        part.replace(target)
     except OSError as error:
         raise StoreError(f"{target} could not be written: {error.strerror}", hint="name a file with --out") from error
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
     return report
 
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from thumbforge.durable import write_whole
 from thumbforge.sources.links import ChannelLink, PlaylistLink, VideoLink
 
 FRESH_S = 24 * 3600.0
@@ -79,6 +79,4 @@ def _read(path: Path) -> dict[str, Any]:
 def _write(path: Path, content: Mapping[str, Any]) -> None:
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        temporary.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
-        temporary.replace(path)
+        write_whole(path, json.dumps(content, ensure_ascii=False).encode())

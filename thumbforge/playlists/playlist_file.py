@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from thumbforge.durable import fsync_directory
+from thumbforge.durable import fsync_directory, in_place_of, write_durably
 from thumbforge.errors import NotFound, StoreError, UsageError
 from thumbforge.models import Playlist
 from thumbforge.planning.project import Project
@@ -96,28 +95,27 @@ def _data(raw: bytes | None, before: LoadedPlaylist | None, wanted: Playlist, fi
     return mark + rewritten(raw.removeprefix(mark).decode(), before.spec, wanted, file).encode()
 
 
+class _Changed(Exception):
+    """Somebody else has written the file meanwhile."""
+
+
 def _replaced(path: Path, expected: bytes | None, data: bytes) -> bool:
     """Put `data` in the place of `expected` (None: no file), whole or not at all; False where that has changed."""
     target = path.resolve()
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         mode = target.stat().st_mode & 0o777 if expected is not None else 0o644
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(mode)
-        if _bytes(path) != expected:
-            return False
-        temporary.replace(target)
+        with in_place_of(target) as part:
+            write_durably(part, data)
+            part.chmod(mode)
+            if _bytes(path) != expected:
+                raise _Changed
         fsync_directory(target.parent)
+    except _Changed:
+        return False
     except OSError as error:
         message = f"{path.name} could not be written: {error.strerror or error}"
         raise StoreError(message, hint="check free space and permissions; the file is as it was") from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
     return True
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from thumbforge.cancel import Cancel
+from thumbforge.durable import write_whole
 from thumbforge.errors import StoreError, ThumbforgeError
 from thumbforge.models import Playlist
 from thumbforge.sources.thumbnails import BASE_URL, download
@@ -80,11 +80,9 @@ def _one(cancel: Cancel, base_url: str, home: Path, retry_base_s: float, video: 
 
 def _write(path: Path, data: bytes) -> None:
     """Whole or not at all; what the video had in another format goes."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        temporary.write_bytes(data)
-        temporary.replace(path)
+        write_whole(path, data)
         for other in path.parent.glob(f"{path.stem}.*"):
             if other != path:
                 other.unlink(missing_ok=True)

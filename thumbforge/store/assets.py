@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from thumbforge import faults, ids
-from thumbforge.durable import fsync_directory, make_folder, read_regular, write_durably
+from thumbforge.durable import fsync_directory, make_folder, read_regular, replace_durably, write_durably
 from thumbforge.errors import AssetDamaged, StoreError
 from thumbforge.store import names
 from thumbforge.store.looks import TOLD, Look, hash_of, look, mark_of
@@ -152,10 +152,7 @@ class AssetStore:
         """Keep what a provider answered before anything else is done with it: a JSON line, then the bytes."""
         line = ids.canonical_json({**header, "sha256": ids.sha256_hex(data)}).encode() + b"\n"
         with store_errors("a provider's answer", "staged"):
-            temporary = self.scratch_file(".answer")
-            write_durably(temporary, line + data)
-            temporary.replace(self.answer_path(attempt_id))
-            fsync_directory(self._staging)
+            replace_durably(self.answer_path(attempt_id), line + data, self.scratch_file(".answer"))
 
     def answer_path(self, attempt_id: str) -> Path:
         return self._staging / self._attempt(attempt_id)
@@ -233,10 +230,7 @@ class AssetStore:
             raise AssetDamaged(f"{path.name} {TOLD['folder']}", hint=f"move {path} away")
         with store_errors("a manifest", "manifest"):
             make_folder(self._keys)
-            temporary = self.scratch_file(".json")
-            write_durably(temporary, _json(content))
-            temporary.replace(path)
-            fsync_directory(self._keys)
+            replace_durably(path, _json(content), self.scratch_file(".json"))
         return path
 
 
