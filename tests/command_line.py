@@ -1,7 +1,8 @@
 """A whole command in this process, so that a test does not pay for an interpreter: everything that a process has of
 its own is set before, and is again as it was after.
 
-A fault point, a kill, an exit of the interpreter and whatever is read when a module is imported need a process.
+A fault may kill, so a command that comes by one is run in a fork. A signal, an exit of the interpreter and whatever is
+read when a module is imported need a process from its start.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import _lru_cache_wrapper
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO
 from unittest import mock
 
 import doit.cmd_run
@@ -31,12 +33,12 @@ import doit.loader
 from doit.globals import Globals
 from PIL import Image
 
-from thumbforge import log
+from thumbforge import faults, log
 from thumbforge.commands import main as script
 from thumbforge.imaging.type import fonts
 from thumbforge.tasks import session
 
-_READ_AT_IMPORT = ("THUMBFORGE_FAULT", "PYTHON")
+FAULT = "THUMBFORGE_FAULT"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)
 
 
@@ -66,21 +68,45 @@ MAINS: Mapping[str, Callable[[], int]] = {"doit": _doit, "thumbforge": script.ma
 
 
 def runs_here(environ: Mapping[str, str]) -> bool:
-    """Whether a command with these variables can be had without a process."""
-    return threading.current_thread() is threading.main_thread() and not any(
-        name.startswith(_READ_AT_IMPORT) and os.environ.get(name) != value for name, value in environ.items()
-    )
+    """Whether a command with these variables can be had without a new interpreter."""
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    if FAULT in environ and sys.platform != "linux":  # elsewhere not everything survives a fork
+        return False
+    return all(os.environ.get(name) == value for name, value in environ.items() if name.startswith("PYTHON"))
 
 
 def run_here(tool: str, words: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> Told:
     """The command line `tool words`, as a process would answer it that is started in `cwd` with `environ`."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n") for _ in range(2))
+    with TemporaryFile() as out, TemporaryFile() as err:
+        run = _forked if FAULT in environ else _run
+        code = run(tool, words, cwd, environ, out, err)
+        return Told(code, *(_text(stream) for stream in (out, err)))
+
+
+def _forked(
+    tool: str, words: Sequence[str], cwd: Path, environ: Mapping[str, str], out: BinaryIO, err: BinaryIO
+) -> int:
+    """A process that dies as the fault wants it, with the modules of this one. Its lease dies with it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads, which the fork does not have
+        child = os.fork()
+    if not child:
+        code = 1
+        try:
+            with mock.patch.object(faults, "_fault", faults._armed(environ[FAULT])):
+                code = _run(tool, words, cwd, environ, out, err)
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def _run(tool: str, words: Sequence[str], cwd: Path, environ: Mapping[str, str], out: BinaryIO, err: BinaryIO) -> int:
     with ExitStack() as stack:
         for own in (_streams(out, err), _place(cwd, environ), _modules(), _handlers(), _state()):
             stack.enter_context(own)
         stack.enter_context(mock.patch.object(sys, "argv", [tool, *words]))
-        code = contextvars.Context().run(_ended, MAINS[tool])
-    return Told(code, *(_text(stream) for stream in (out, err)))
+        return contextvars.Context().run(_ended, MAINS[tool])
 
 
 def _ended(main: Callable[[], int]) -> int:
@@ -96,20 +122,22 @@ def _ended(main: Callable[[], int]) -> int:
     return 1
 
 
-def _text(stream: io.TextIOWrapper) -> str:
-    stream.flush()
-    assert isinstance(stream.buffer, io.BytesIO)
-    return stream.buffer.getvalue().decode()
+def _text(stream: BinaryIO) -> str:
+    stream.seek(0)
+    return stream.read().decode()
 
 
 @contextmanager
-def _streams(out: io.TextIOWrapper, err: io.TextIOWrapper) -> Iterator[None]:
+def _streams(out: BinaryIO, err: BinaryIO) -> Iterator[None]:
     """Files, not terminals. doit takes one of them when it is imported."""
     nothing = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     with (
-        mock.patch.multiple(sys, stdin=nothing, stdout=out, stderr=err),
-        mock.patch.dict(doit.cmd_run.opt_outfile, default=out),
+        open(out.fileno(), "w", encoding="utf-8", closefd=False) as said,
+        open(err.fileno(), "w", encoding="utf-8", closefd=False) as complained,
+        mock.patch.multiple(sys, stdin=nothing, stdout=said, stderr=complained),
+        mock.patch.dict(doit.cmd_run.opt_outfile, default=said),
     ):
+        complained.reconfigure(write_through=True)
         yield
 
 

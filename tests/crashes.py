@@ -108,7 +108,7 @@ class Site:
         )  # fmt: skip
 
     def doit(self, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
-        """In this process, unless there is a fault on the way."""
+        """In this process, or in a fork of it where there is a fault on the way."""
         if runs_here(own := self.environ(**environ)):
             told = run_here("doit", words, self.root, own)
             return subprocess.CompletedProcess(words, told.code, told.out, told.err)
