@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from thumbforge.errors import UsageError
 from thumbforge.tasks import variables
-from thumbforge.tasks.variables import BATCH_NAMES, Pairs, collect, split, typed
+from thumbforge.tasks.options import Option, amount, choice, whole, yes_or_no
+from thumbforge.tasks.variables import BATCH_OPTIONS, Pairs, collect, split, typed
 
 NAMES = st.from_regex(r"(var\.)?[A-Za-z_][A-Za-z0-9_]{0,9}", fullmatch=True)
 
@@ -41,7 +42,7 @@ def test_what_has_no_name_is_a_word(word: str) -> None:
 
 def test_values_and_variables_are_kept_apart() -> None:
     """`var.template` is a variable called template, and a variable may have any name."""
-    found = collect([("template", "plain"), ("var.template", "x"), ("var.anything", "")], BATCH_NAMES)
+    found = collect([("template", "plain"), ("var.template", "x"), ("var.anything", "")], BATCH_OPTIONS)
     assert found == Pairs({"template": "plain"}, {"template": "x", "anything": ""})
 
 
@@ -57,7 +58,7 @@ def test_values_and_variables_are_kept_apart() -> None:
 def test_an_unknown_or_doubled_pair_is_refused(pairs: list[tuple[str, str]], message: str, hint: str) -> None:
     """The nearest name is in the hint."""
     with pytest.raises(UsageError, match=message) as caught:
-        collect(pairs, BATCH_NAMES)
+        collect(pairs, BATCH_OPTIONS)
     assert caught.value.hint.startswith(hint)
 
 
@@ -70,25 +71,51 @@ def test_a_command_without_pairs_says_so() -> None:
 
 @pytest.mark.parametrize(("text", "number"), [("0", 0), ("7", 7), ("007", 7), ("999999999", 999_999_999)])
 def test_a_whole_number_is_read(text: str, number: int) -> None:
-    """Absent is None."""
-    assert Pairs({"max_images": text}, {}).whole("max_images") == number
-    assert Pairs({}, {}).whole("max_images") is None
+    """Absent is absent: a default is the option's matter."""
+    assert collect([("max_images", text)], BATCH_OPTIONS) == Pairs({"max_images": number}, {})
+    assert collect([], BATCH_OPTIONS).get("max_images") is None
 
 
-@pytest.mark.parametrize("text", ["", " 1", "-1", "1.0", "one", "1e3", "9999999999"])
+@pytest.mark.parametrize("text", ["", " 1", "-1", "1.0", "one", "1e3", "9999999999", "9" * 5000, "１"])
 def test_what_is_no_whole_number_is_refused(text: str) -> None:
     """The message has what was typed."""
-    with pytest.raises(UsageError, match="expected a whole number"):
-        Pairs({"max_images": text}, {}).whole("max_images")
+    with pytest.raises(UsageError, match=r"max_images=.*: expected a whole number"):
+        collect([("max_images", text)], BATCH_OPTIONS)
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6))
+def test_a_whole_number_has_its_lowest(low: int, number: int) -> None:
+    """What is below is refused with the bound, what is not is the number."""
+    if number >= low:
+        assert whole(low)(str(number)) == number
+    else:
+        with pytest.raises(ValueError, match=f"expected a whole number from {low}"):
+            whole(low)(str(number))
 
 
 @pytest.mark.parametrize(("text", "value"), [("yes", True), ("No", False), ("TRUE", True), ("0", False)])
 def test_yes_and_no_have_several_names(text: str, value: bool) -> None:
-    """In any case of letters; absent is the default, anything else is refused."""
-    assert Pairs({"wait": text}, {}).flag("wait", not value) is value
-    assert Pairs({}, {}).flag("wait", value) is value
-    with pytest.raises(UsageError, match="expected yes or no"):
-        Pairs({"wait": f"{text}!"}, {}).flag("wait", True)
+    """In any case of letters; anything else is refused."""
+    assert yes_or_no(text) is value
+    assert collect([("wait", text)], BATCH_OPTIONS).get("wait", not value) is value
+    with pytest.raises(UsageError, match=f"wait={text}!: expected yes or no"):
+        collect([("wait", f"{text}!")], BATCH_OPTIONS)
+
+
+@pytest.mark.parametrize("text", ["", "-1", "1,50", "1.", ".5", "1e2", "NaN"])
+def test_an_amount_is_digits_with_a_point(text: str) -> None:
+    """As money is written, never a float's other spellings."""
+    with pytest.raises(ValueError, match=r"expected an amount such as 2\.50"):
+        amount(text)
+    assert str(amount("2.50")) == "2.50"
+
+
+def test_an_option_says_what_it_may_be() -> None:
+    """A choice that is none is refused with all there are; the pair has underscores."""
+    option = choice("how-big", "size", "small", "large", "huge")
+    assert (option.pair, option.written) == ("how_big", "--how-big small|large|huge")
+    with pytest.raises(UsageError, match="how_big=tiny: expected small, large or huge"):
+        collect([("how_big", "tiny")], [option, Option("other", "another")])
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.project import Project
+from thumbforge.commands.parsing import arguments_of, choose, take_apart
 
 ENTRY_POINTS = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"][
     "entry-points"
@@ -24,10 +26,12 @@ UNSAFE = re.compile(r"[`$\\]")
 
 # What bash-completion brings, as far as the script needs it.
 BASH = """
-_get_comp_words_by_ref() { words=("${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=${COMP_WORDS[COMP_CWORD]}; prev=; }
+_get_comp_words_by_ref() {
+    words=("${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=${COMP_WORDS[COMP_CWORD]}; prev=${COMP_WORDS[COMP_CWORD-1]}
+}
 __ltrim_colon_completions() { :; }
 source "$1"
-COMP_WORDS=(thumbforge "$2"); COMP_CWORD=1
+COMP_WORDS=(thumbforge "${@:2}"); COMP_CWORD=$(($# - 1))
 thumbforge() { echo thumb; }
 _thumbforge
 printf '%s\\n' "${COMPREPLY[@]}"
@@ -53,18 +57,27 @@ def script(project: Project, shell: str) -> Path:
 
 
 def test_bash_completes_every_command(project: Project) -> None:
-    """The first word of a command line is completed to each command and to the group of tasks."""
+    """Commands and tasks, then the verbs of a command, the options of the verb, values that are few, and files."""
     path = script(project, "bash")
 
-    def completed(start: str) -> list[str]:
-        words = ["bash", "-c", BASH, "bash", str(path), start]
-        told = subprocess.run(words, capture_output=True, text=True, check=True, timeout=30)
+    def completed(*words: str) -> list[str]:
+        line = ["bash", "-c", BASH, "bash", str(path), *words]
+        told = subprocess.run(line, cwd=project.root, capture_output=True, text=True, check=True, timeout=30)
         assert told.stderr == ""
         return told.stdout.split()
 
     assert set(COMMANDS) <= set(completed(""))
     assert "thumb" in completed("")
     assert (completed("templ"), completed("conf")) == (["template"], ["config"])
+    for name in COMMANDS:
+        verbs = [verb.name for verb in command(name).verbs if verb.name]
+        assert verbs == [] or completed(name, "") == verbs
+    assert completed("hero", "pi") == ["pick"]
+    assert completed("runs", "list", "--st") == ["--status"]
+    assert completed("runs", "list", "--status", "pa") == ["paused"]
+    assert "--max-cost" not in completed("runs", "list", "--")
+    assert completed("batch", "--dry") == ["--dry-run"]
+    assert completed("batch", "dod") == ["dodo.py"]
 
 
 def test_zsh_can_read_its_script(project: Project) -> None:
@@ -75,26 +88,31 @@ def test_zsh_can_read_its_script(project: Project) -> None:
     assert set(COMMANDS) <= set(described)
     sections = dict(re.findall(r"^ *\(([\w-]+)\)\n(.*?);;", text, flags=re.MULTILINE | re.DOTALL))
     for name in COMMANDS:
-        assert all(f"--{option['long']}" in sections[name] for option in command(name).cmd_options), name
+        assert [o.name for o in command(name).every_option() if f"--{o.name}" not in sections[name]] == []
+        assert [v.name for v in command(name).verbs if v.name and f'{v.name}\\:"' not in sections[name]] == []
     if zsh := shutil.which("zsh"):
         assert subprocess.run([zsh, "-n", str(path)], capture_output=True, check=False).returncode == 0
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_help_of_a_command_is_whole(name: str) -> None:
-    """Purpose, usage, description, and a sentence for each option; each verb of the usage is explained."""
+def test_the_table_of_a_command_is_whole(name: str) -> None:
+    """Purpose, description, an example that parses, a sentence for each verb and option, and all of it in the help."""
     cls = command(name)
-    shown = cls().help()
+    shown = " ".join(cls().help().split())
     assert cls.name == name
     assert cls.doc_purpose
     assert "\n" not in cls.doc_purpose
     assert "'" not in cls.doc_purpose  # doit writes it between single quotes into the script for zsh
     assert cls.doc_description
-    assert all(option["help"] and not UNSAFE.search(option["help"]) for option in cls.cmd_options)
-    assert all(f"--{option['long']}" in shown for option in cls.cmd_options)
-    verbs = re.findall(r"(?:^|\| )([a-z]+)\b(?!=)", cls.doc_usage)
-    told = f"{cls.doc_purpose} {cls.doc_description} {' '.join(option['help'] for option in cls.cmd_options)}"
-    assert [verb for verb in verbs if not re.search(rf"\b{verb}", told)] == []
+    assert all(verb.help and f"doit {name} {verb.usage}".rstrip() in shown for verb in cls.verbs)
+    assert all(option.help and not UNSAFE.search(option.help) for option in cls.every_option())
+    assert all(option.written in shown for option in cls.every_option())
+    for example in cls.example.split("; "):
+        first, *words = shlex.split(example)
+        typed = take_apart(name, cls.verbs, words)
+        verb, left = choose(name, cls.verbs, cls.default, typed)
+        assert (first, verb.missing(left)) == (name, None)
+        arguments_of(name, cls.verbs, verb, typed, left)
 
 
 def test_help_lists_every_command(project: Project) -> None:
@@ -104,4 +122,6 @@ def test_help_lists_every_command(project: Project) -> None:
         assert re.search(rf"^  thumbforge {name} +{re.escape(command(name).doc_purpose)}$", listed.out, re.MULTILINE)
     told = project.run("help", "template")
     assert told.code == 0
-    assert "thumbforge template list | show NAME | new NAME" in " ".join(told.out.split())
+    assert [verb for verb in command("template").verbs if f"thumbforge template {verb.usage}" not in told.out] == []
+    one = project.run("hero", "pick", "--help")
+    assert (one.code, "N|ITERATION" in one.out, "--count" in one.out) == (0, True, False)

@@ -17,6 +17,7 @@ from pydantic.fields import FieldInfo
 
 from tests.pages import ROOT, bare, sections, table, text
 from thumbforge import errors, models, settings
+from thumbforge.commands.verbs import EVERYWHERE, all_options
 from thumbforge.imaging.type import fonts
 from thumbforge.providers import registry
 from thumbforge.providers.base import Capabilities, Request
@@ -52,32 +53,60 @@ def load(entry_point: str) -> Any:
     return getattr(importlib.import_module(module), attribute)
 
 
-def test_every_command_has_a_section_with_every_option() -> None:
-    """docs/commands.md has a section for each registered command, and names each of its options in it."""
-    found = sections(text("commands.md"))
-    missing = [name for name in commands() if f"`{name}`" not in found]
-    for name, command in commands().items():
-        body = found.get(f"`{name}`", "")
-        wanted = [f"--{option['long']}" for option in command.cmd_options]
-        wanted += [f"-{option['short']}" for option in command.cmd_options if option.get("short")]
-        missing += [f"{name} {option}" for option in wanted if not re.search(rf"`{option}(?![\w-])", body)]
-    assert not missing
+COMMAND_NAMES = sorted(commands())
 
 
-def test_every_verb_of_a_command_is_told() -> None:
-    """Where a command has verbs, its section names each one that the command's own usage names."""
-    found = sections(text("commands.md"))
-    for name, command in commands().items():
-        verbs = re.findall(r"(?:^|\| )([a-z]+)(?= |$)", command.doc_usage) if "|" in command.doc_usage else []
-        assert [verb for verb in verbs if not re.search(rf"`{verb}[ `]", found[f"`{name}`"])] == [], name
+@pytest.mark.parametrize("name", COMMAND_NAMES)
+def test_a_section_has_the_commands_options_and_no_others(name: str) -> None:
+    """The option table of a command in docs/commands.md is the verb table's: names, short names, pairs, and whose."""
+    command, body = commands()[name], sections(text("commands.md"))[f"`{name}`"]
+    rows = [row for row in table(body) if row[0].startswith("`--")]
+    found = {row[0]: row[1] for row in rows}
+    wanted = {_written(option): option for option in all_options(command.verbs)}
+    assert found.keys() == wanted.keys()
+    for written, option in wanted.items():
+        if command.verbs[0].name:
+            own = [verb.name for verb in command.verbs if verb.takes(option)]
+            assert found[written] == ("all" if len(own) == len(command.verbs) else ", ".join(f"`{v}`" for v in own))
+        elif len(rows[0]) == 3 and found[written]:
+            assert found[written] == ("`var.NAME=`" if option.name == "var" else f"`{option.pair}=`")
 
 
-def test_every_option_in_the_commands_page_exists() -> None:
-    """No section of docs/commands.md names an option that its command does not take."""
-    for name, command in commands().items():
-        known = {f"--{option['long']}" for option in command.cmd_options}
-        body = sections(text("commands.md"))[f"`{name}`"]
-        assert set(re.findall(r"^\| `(--[a-z-]+)", body, flags=re.MULTILINE)) <= known, name
+@pytest.mark.parametrize("name", COMMAND_NAMES)
+def test_a_section_tells_choices_and_defaults(name: str) -> None:
+    """A row names each value that an option may have, and a default that is not empty."""
+    body = sections(text("commands.md"))[f"`{name}`"]
+    rows = {row[0]: row[-1] for row in table(body) if row[0].startswith("`--")}
+    for verb in commands()[name].verbs:
+        for option in verb.options:
+            told = rows[_written(option)]
+            assert [value for value in option.choices if f"`{value}`" not in told and "as in" not in told] == []
+            if isinstance(option.default, str | int) and not isinstance(option.default, bool) and option.default:
+                assert re.search(rf"Default: `?{option.default}\b", told), option.name
+
+
+@pytest.mark.parametrize("name", COMMAND_NAMES)
+def test_a_section_has_the_commands_verbs_and_no_others(name: str) -> None:
+    """In the table's order, each with its words as help writes them."""
+    command, body = commands()[name], sections(text("commands.md"))[f"`{name}`"]
+    verbs = [verb for verb in command.verbs if verb.name]
+    rows = [re.findall(r"`([^`]+)`", row[0].replace("\\|", "|")) for row in table(body)]
+    found = [row for row in rows if row and row[0].split()[0] in {verb.name for verb in verbs}]
+    assert [row[0].split()[0] for row in found] == [verb.name for verb in verbs]
+    for verb, row in zip(verbs, found, strict=True):
+        words = re.sub(r"[^A-Z]+", " ", " ".join(row)).split()
+        assert set(words) <= {part for word in verb.words for part in word.name.split("|")}
+        assert len(words) >= len(verb.words)
+
+
+def _written(option: Any) -> str:
+    return f"`--{option.name}`" + (f", `-{option.short}`" if option.short else "")
+
+
+def test_what_every_command_takes_is_told() -> None:
+    """The table of the options that stand anywhere is the program's."""
+    rows = table(sections(text("commands.md"))["Everywhere"])
+    assert [row[0] for row in rows] == [_written(option) for option in EVERYWHERE]
 
 
 def test_a_page_tells_which_names_other_projects_lose() -> None:

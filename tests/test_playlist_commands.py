@@ -137,10 +137,10 @@ def test_a_batch_takes_the_new_parts(tmp_path: Path) -> None:
     ("words", "code", "kind", "says"),
     [
         (["show", "iron"], 3, "not_found", "no playlist iron"),
-        (["show"], 2, "usage", "does not know 'show'"),
-        (["show", "wood", "iron"], 2, "usage", "does not know"),
-        (["list", "wood"], 2, "usage", "does not know 'list wood'"),
-        (["destroy", "wood"], 2, "usage", "does not know 'destroy wood'"),
+        (["show"], 2, "usage", "playlist show needs a NAME; there"),
+        (["show", "wood", "iron"], 2, "usage", "playlist show does not know what to do with 'iron'"),
+        (["list", "wood"], 2, "usage", "playlist list does not know what to do with 'wood'"),
+        (["destroy", "wood"], 2, "usage", "playlist does not know 'destroy'"),
         (["renumber", "wood", "--start", "-1"], 2, "usage", "expected a whole number from 0"),
         (["renumber", "wood", "--start", "1.5"], 2, "usage", "expected a whole number from 0"),
         (["renumber", "wood", "--start", "100000"], 2, "usage", "would be above 100,000"),
@@ -159,7 +159,7 @@ def test_what_is_not_meant_is_refused(words: list[str], code: int, kind: str, sa
 def test_an_option_of_another_verb_is_refused(site: Site) -> None:
     """What has no meaning is not ignored."""
     told = site.run("playlist", "show", "wood", "--start", "3")
-    assert (told.code, told.err.splitlines()[0]) == (2, "usage: playlist show does not take --start")
+    assert (told.code, told.err.splitlines()[0]) == (2, "usage: playlist show takes no --start")
 
 
 def test_two_titles_with_one_number_are_told(site: Site) -> None:

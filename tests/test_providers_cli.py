@@ -136,9 +136,9 @@ def test_models_are_listed(provider: Command, tmp_path: Path) -> None:
         (["check", "nobody"], 3, "there is no provider nobody"),
         (["models", "nobody"], 3, "there is no provider nobody"),
         (["models", "local"], 2, "has no models to choose from"),
-        (["check"], 2, "provider does not know 'check'"),
-        (["list", "x"], 2, "provider does not know 'list x'"),
-        (["chek", "local"], 2, "provider does not know 'chek local'"),
+        (["check"], 2, "provider check needs a KEY; there are"),
+        (["list", "x"], 2, "provider list does not know what to do with 'x'"),
+        (["chek", "local"], 2, "provider does not know 'chek'"),
         (["check", "command"], 2, "argv is missing"),
     ],
 )

@@ -35,9 +35,11 @@ def _to_stderr(line: str) -> None:
 
 @dataclass
 class _Sinks:
-    """Where lines go. `write` is swapped while a progress display is drawn, so that no line tears it."""
+    """Where lines go. `write` is swapped while a progress display is drawn, so that no line tears it; `asked` is the
+    level that the command line named, which goes before any other."""
 
     level: int = LEVELS["warning"]
+    asked: str = ""
     file: Path | None = None
     write: Callable[[str], None] = _to_stderr
     logger: Any = None
@@ -48,7 +50,17 @@ _sinks = _Sinks()
 
 def configure(*, level: str, file: Path | None) -> None:
     """Lines of `level` and above go to stderr; all go to `file`, when there is one."""
-    _sinks.level, _sinks.file, _sinks.logger = LEVELS[level], file, None
+    _sinks.level, _sinks.file, _sinks.logger = LEVELS[_sinks.asked or level], file, None
+
+
+def insist(level: str) -> None:
+    """This level for stderr, whatever `configure` is told before or after."""
+    _sinks.level, _sinks.asked = LEVELS[level], level
+
+
+def is_quiet() -> bool:
+    """Whether only errors are wanted on stderr: then nobody draws a bar there or tells a price."""
+    return _sinks.level >= LEVELS["error"]
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Settings: a default, `thumbforge.toml` in the project directory, then the environment; each value knows its origin.
 
 `batch.concurrency` is `[batch] concurrency = 4` in the file and `THUMBFORGE_BATCH__CONCURRENCY` in the environment.
+`THUMBFORGE_CONFIG` names another file to read instead (`--config` on the command line).
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from thumbforge.errors import Problem, SpecError, UsageError
+from thumbforge.errors import NotFound, Problem, SpecError, UsageError
 from thumbforge.text import nearest
 
 FILE = "thumbforge.toml"
 PREFIX = "THUMBFORGE_"
+FILE_VARIABLE = "THUMBFORGE_CONFIG"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +116,23 @@ def variable(name: str) -> str:
     return PREFIX + name.upper().replace(".", "__")
 
 
+def file_of(root: Path, environ: Mapping[str, str] = os.environ) -> Path:
+    """The settings file of the project at `root`: its own, which may be missing, or the one that was named instead.
+    Raises NotFound where that one is no file."""
+    named = environ.get(FILE_VARIABLE)
+    if not named:
+        return root / FILE
+    path = Path(named).absolute()
+    if not path.is_file():
+        raise NotFound(f"there is no settings file {named}", hint="--config and THUMBFORGE_CONFIG name a TOML file")
+    return path
+
+
 def load(root: Path, environ: Mapping[str, str] = os.environ) -> Settings:
     """All settings of the project at `root`. Raises SpecError or UsageError for an unknown name or a bad value."""
     values = {name: setting.read(setting.default) for name, setting in SETTINGS.items()}
     origins = dict.fromkeys(SETTINGS, "default")
-    for name, text, origin in (*_from_file(root / FILE), *_from_environment(environ)):
+    for name, text, origin in (*_from_file(file_of(root, environ)), *_from_environment(environ)):
         try:
             values[name] = SETTINGS[name].read(text)
         except ValueError as error:
@@ -150,18 +164,18 @@ def _from_file(path: Path) -> list[tuple[str, str, str]]:
     except FileNotFoundError:
         return []
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise SpecError([Problem(FILE, 0, "", f"cannot be read: {error}")]) from None
+        raise SpecError([Problem(path.name, 0, "", f"cannot be read: {error}")]) from None
     found, problems = [], []
     for table, entries in data.items():
         if not isinstance(entries, dict):
-            problems.append(Problem(FILE, 0, table, "expected a table such as [batch]"))
+            problems.append(Problem(path.name, 0, table, "expected a table such as [batch]"))
             continue
         for key, value in entries.items():
             name = f"{table}.{key}"
             if name in SETTINGS:
-                found.append((name, str(value), FILE))
+                found.append((name, str(value), path.name))
             else:
-                problems.append(Problem(FILE, 0, name, f"unknown setting. {_nearest(name, SETTINGS)}"))
+                problems.append(Problem(path.name, 0, name, f"unknown setting. {_nearest(name, SETTINGS)}"))
     if problems:
         raise SpecError(problems)
     return found

@@ -6,10 +6,11 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thumbforge.commands.command import Arguments, print_json
+from thumbforge.commands.command import print_json
 from thumbforge.errors import Exit, UsageError
 
 if TYPE_CHECKING:
+    from thumbforge.commands.verbs import Arguments
     from thumbforge.making.resume import Resumption
     from thumbforge.planning.decide import PlannedSeries
     from thumbforge.planning.project import Project
@@ -26,14 +27,14 @@ def make(project: Project, planned: PlannedSeries, arguments: Arguments, resumpt
     from thumbforge.store.heroes import run_of
     from thumbforge.tasks.reporter import Progress, interruptible
 
-    configure_logging(project, as_json=arguments.options["json"])
+    configure_logging(project, as_json=arguments.as_json)
     if resumption is None and all(row.idle and row.status == "completed" for row in planned.rows):
         with project.reading() as database:
             assert database is not None
             run_id = run_of(database, planned.kind, [wanted.key for wanted in planned.wanted])
         if run_id:
             return tell(project, run_id, Exit.DONE, arguments, "Nothing to do: these candidates are made.")
-    placement = Placement.of(project.settings, arguments.pairs.get("executor"), arguments.pairs.get("scheduler"))
+    placement = Placement.of(project.settings, arguments.options["executor"], arguments.options["scheduler"])
     cancel = Cancel()
     at_once = arguments.options["concurrency"] or project.settings.integer("batch.concurrency")
     progress = Progress(len(planned.rows))
@@ -58,7 +59,7 @@ def tell(project: Project, run_id: str, exit_code: Exit, arguments: Arguments, s
         run = find_run(database, run_id)
         found = candidates(database, run)
     sheet = _sheet(project, run, found)
-    if arguments.options["json"]:
+    if arguments.as_json:
         print_json({**_document(project, run, found, sheet), "exit_code": exit_code})
         return exit_code
     if said:

@@ -1,89 +1,101 @@
-"""What all commands share: parsing that lets options stand anywhere, one way to fail, and the project's place."""
+"""What all commands share: how one is run by its verb table, one way to fail, and the project's place."""
 
 from __future__ import annotations
 
-import getopt
 import json
 import os
-import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from doit.cmd_base import Command
 from doit.cmdparse import CmdOption
 
-from thumbforge import install, log
-from thumbforge.errors import Exit, Interrupted, SpecError, ThumbforgeError, UsageError, describe
+from thumbforge import install, log, settings
+from thumbforge.commands.parsing import Typed, arguments_of, choose, take_apart
+from thumbforge.commands.verbs import EVERYWHERE, JSON, Verb, Word, all_options, usage_hint
+from thumbforge.errors import Exit, Interrupted, NotFound, SpecError, ThumbforgeError, UsageError, describe
 from thumbforge.redact import redact
 from thumbforge.tasks import variables
+from thumbforge.tasks.options import Option
 
 if TYPE_CHECKING:
     from thumbforge.planning.project import Project
 
-_VIDEO = re.compile(r"-[A-Za-z0-9_-]{10}")
-
-JSON_OPTION = {
-    "name": "json",
-    "short": "",
-    "long": "json",
-    "type": bool,
-    "default": False,
-    "help": "print one JSON document",
-}
-
-
-VAR_OPTION = {
-    "name": "var",
-    "short": "",
-    "long": "var",
-    "type": str,
-    "default": None,
-    "help": "NAME=VALUE, a variable of the template",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Arguments:
-    """A parsed command line: options by long name (True for a flag), pairs, and the words that are left."""
-
-    options: Mapping[str, Any]
-    pairs: variables.Pairs
-    words: Sequence[str]
-
 
 class ThumbCommand(Command):  # type: ignore[misc]
-    """Base of our commands. A subclass sets `cmd_options` and `pair_names` and writes `run`: its exit code."""
+    """Base of our commands. A subclass is data: its name, what it is for, and the table of its verbs.
 
-    pair_names: tuple[str, ...] = ()
-    base_options = (
-        {"name": "file", "short": "f", "long": "file", "type": str, "default": None, "help": "the project's dodo.py"},
-        {"name": "dir", "short": "d", "long": "dir", "type": str, "default": None, "help": "the project's directory"},
-        {"name": "help", "short": "h", "long": "help", "type": bool, "default": False, "help": "show this help"},
-    )
+    `default` names the verb that is meant where none is given. What doit asks of a command (`doc_usage`,
+    `get_options`) is derived.
+    """
+
+    verbs: tuple[Verb, ...] = ()
+    default = ""
+    example = ""
+    options: tuple[Option, ...] = (JSON,)
+    """What each of the verbs takes besides its own."""
+
+    def __init_subclass__(cls) -> None:
+        from dataclasses import replace
+
+        cls.verbs = tuple(replace(verb, options=(*verb.options, *cls.options)) for verb in cls.verbs)
+        cls.doc_usage = " | ".join(verb.usage for verb in cls.verbs)
 
     def get_options(self) -> list[CmdOption]:
-        return [CmdOption(option) for option in (*self.cmd_options, *self.base_options)]
+        return [
+            CmdOption(
+                {
+                    "name": option.name,
+                    "short": option.short,
+                    "long": option.name,
+                    "type": bool if option.is_flag else str,
+                    "default": option.default,
+                    "help": option.help,
+                }
+            )
+            for option in self.every_option()
+        ]
+
+    @classmethod
+    def every_option(cls) -> tuple[Option, ...]:
+        """Those of all its verbs, and those of every command."""
+        return (*all_options(cls.verbs), *EVERYWHERE)
+
+    def help(self) -> str:
+        from thumbforge.commands.help import command_help
+
+        return command_help(
+            self.bin_name, self.name, self.doc_purpose, self.doc_description, self.example, self.default, self.verbs
+        )
 
     def parse_execute(self, in_args: Sequence[str]) -> int:
-        """doit's entry: from the arguments it left to an exit status. Never raises, never prints a traceback."""
-        as_json = "--json" in in_args
+        """doit's entry, with the words that it left."""
+        return self.perform(variables.typed(self.name, in_args))
+
+    def perform(self, all_words: Sequence[str]) -> int:
+        """From all that was typed besides the command's name to an exit status. Never raises, prints no traceback."""
+        as_json = "--json" in all_words
         try:
-            arguments = self._parse(variables.typed(self.name, in_args))
+            typed = take_apart(self.name, self.verbs, all_words)
             if said := install.namesake():
                 sys.stderr.write(f"warning: {said}\n")
-            if arguments.options["help"]:
-                sys.stdout.write(self.help() + "\n")
+            if "help" in typed.everywhere:
+                sys.stdout.write(self._help_on(typed) + "\n")
                 return int(Exit.DONE)
-            self.opt_vals |= {"dodoFile": arguments.options["file"] or self.opt_vals.get("dodoFile")}
-            self.opt_vals |= {"cwdPath": arguments.options["dir"] or self.opt_vals.get("cwdPath")}
-            return int(self.run(arguments))
+            verb, words = choose(self.name, self.verbs, self.default, typed)
+            obey(typed.everywhere)
+            project = self._project(typed.everywhere)
+            arguments = arguments_of(self.name, self.verbs, verb, typed, words)
+            if word := verb.missing(words):
+                raise self._needs(verb, word, project)
+            return int(verb.run(project, arguments))
         except ThumbforgeError as error:
             return fail(error, as_json=as_json)
-        except KeyboardInterrupt:  # before there was anything to pause
-            return fail(Interrupted("interrupted before anything was begun"), as_json=as_json)
+        except KeyboardInterrupt:
+            return fail(Interrupted("interrupted"), as_json=as_json)
         except BrokenPipeError:  # the reader of a pipe has gone: not our failure, and nobody to tell
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return int(Exit.UNEXPECTED)
@@ -92,66 +104,48 @@ class ThumbCommand(Command):  # type: ignore[misc]
             message = f"{type(error).__name__}: {error}"
             return fail(ThumbforgeError(message, hint="this is a bug; the log file has the details"), as_json=as_json)
 
-    def run(self, arguments: Arguments) -> int:
-        raise AssertionError(f"{type(self).__name__} has no run")
+    def _help_on(self, typed: Typed) -> str:
+        """`hero pick --help` is about one verb, `hero --help` about all."""
+        from thumbforge.commands.help import verb_help
 
-    def project(self) -> Project:
+        verb = next((verb for verb in self.verbs if verb.name and verb.name in typed.words[:1]), None)
+        return verb_help(self.bin_name, self.name, verb) if verb else self.help()
+
+    def _project(self, everywhere: Mapping[str, Any]) -> Project:
         """The project of the dodo.py that was named or is here or above; else the current directory."""
         from thumbforge.planning.project import Project
 
         cwd = Path.cwd()
-        return Project(find_root(cwd, self.opt_vals.get("dodoFile"), self.opt_vals.get("cwdPath")), cwd)
+        file = everywhere.get("file") or self.opt_vals.get("dodoFile")
+        return Project(find_root(cwd, file, everywhere.get("dir") or self.opt_vals.get("cwdPath")), cwd)
 
-    def _parse(self, words: Sequence[str]) -> Arguments:
-        declared = (*self.cmd_options, *self.base_options)
-        known = {option["long"]: option for option in declared}
-        short = {option["short"]: option for option in declared if option.get("short")}
-        options, positional = _getopt(self._shield(words, known), short, known)
-        values: dict[str, Any] = {name: option["default"] for name, option in known.items()}
-        named: list[tuple[str, str]] = []
-        for flag, text in ((flag, text.removeprefix("\0")) for flag, text in options):
-            option = known[flag[2:]] if flag.startswith("--") else short[flag[1:]]
-            if option["long"] == "var":
-                named.append((f"var.{text.partition('=')[0]}", text.partition("=")[2]))
-            elif (pair := option["long"].replace("-", "_")) in self.pair_names:
-                named.append((pair, text))
-            else:
-                values[option["long"]] = True if option["type"] is bool else _convert(option, text)
-        pairs, rest = variables.split(word.removeprefix("\0") for word in positional)
-        return Arguments(values, variables.collect([*named, *pairs], self.pair_names), rest)
-
-    @staticmethod
-    def _shield(words: Sequence[str], known: Mapping[str, Any]) -> list[str]:
-        """A video id that begins with "-" is a word, not an option."""
-        words = [_dashed(word) for word in words]
-        return [
-            f"\0{word}" if _VIDEO.fullmatch(word) and word.removeprefix("--") not in known else word for word in words
-        ]
+    def _needs(self, verb: Verb, word: Word, project: Project) -> UsageError:
+        """For an operand that is missing: what is needed, and what there is to choose from."""
+        called = f"{self.name} {verb.name}".rstrip()
+        known = ""
+        with suppress(ThumbforgeError):  # what is wrong with the project is told once something is asked of it
+            known = word.known(project) if word.known else ""
+        article = "an" if word.name[0] in "AEI" else "a"
+        return UsageError(
+            f"{called} needs {article} {word.name}{f'; {known}' if known else ''}", hint=usage_hint(called, verb)
+        )
 
 
-def _dashed(word: str) -> str:
-    """`--max_images` is `--max-images`, as the pair `max_images=` suggests."""
-    name, equals, value = word.partition("=")
-    return name.replace("_", "-") + equals + value if name.startswith("--") else word
-
-
-def _getopt(
-    words: list[str], short: Mapping[str, Any], known: Mapping[str, Any]
-) -> tuple[list[tuple[str, str]], list[str]]:
-    letters = "".join(name if option["type"] is bool else f"{name}:" for name, option in short.items())
-    names = [name if option["type"] is bool else f"{name}=" for name, option in known.items()]
-    try:
-        return getopt.gnu_getopt(words, letters, names)
-    except getopt.GetoptError as error:
-        raise UsageError(str(error).replace("\0", ""), hint="thumbforge help lists what each command takes") from None
-
-
-def _convert(option: Mapping[str, Any], text: str) -> Any:
-    if option["type"] is not int:
-        return text
-    if not re.fullmatch(r"0*[1-9][0-9]{0,5}", text):
-        raise UsageError(f"--{option['long']} {text}: expected a whole number from 1")
-    return int(text)
+def obey(everywhere: Mapping[str, Any]) -> None:
+    """What holds for the whole process: colours, how much is told on stderr, and which file has the settings."""
+    if "no-color" in everywhere:
+        os.environ["NO_COLOR"] = "1"
+    if "quiet" in everywhere and "verbose" in everywhere:
+        raise UsageError("--quiet and --verbose say opposite things", hint="leave one of them out")
+    if "quiet" in everywhere:
+        log.insist("error")
+    elif "verbose" in everywhere:
+        log.insist("info" if everywhere["verbose"] == 1 else "debug")
+    if "config" in everywhere:
+        path = Path.cwd() / everywhere["config"]
+        if not path.is_file():
+            raise NotFound(f"there is no settings file {everywhere['config']}", hint=f"paths count from {Path.cwd()}")
+        os.environ[settings.FILE_VARIABLE] = str(path)
 
 
 def find_root(cwd: Path, dodo_file: str | None = None, work_dir: str | None = None) -> Path:

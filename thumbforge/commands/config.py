@@ -6,8 +6,9 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from thumbforge import settings
-from thumbforge.commands.command import JSON_OPTION, Arguments, ThumbCommand, print_json
-from thumbforge.errors import Exit, ThumbforgeError, UsageError
+from thumbforge.commands.command import ThumbCommand, print_json
+from thumbforge.commands.verbs import Arguments, Verb
+from thumbforge.errors import Exit, ThumbforgeError
 
 if TYPE_CHECKING:
     from thumbforge.planning.project import Project
@@ -15,33 +16,14 @@ if TYPE_CHECKING:
 HOME = "THUMBFORGE_HOME"
 
 
-class Config(ThumbCommand):
-    name = "config"
-    doc_purpose = "show each setting with its origin, or where the files of the project are"
-    doc_usage = "show | path"
-    doc_description = (
-        "show lists the settings, each with its value and origin (default, thumbforge.toml or environment variable), "
-        "the fonts, and for each service whether a key is set, never the key. path prints the project directory, its "
-        "settings file, ledger, store and logs. Nothing is changed."
-    )
-    cmd_options = (JSON_OPTION,)
-
-    def run(self, arguments: Arguments) -> int:
-        words = tuple(arguments.words) or ("show",)
-        verbs = {("show",): _show, ("path",): _path}
-        if words not in verbs:
-            raise UsageError(f"config does not know {' '.join(words)!r}", hint=f"thumbforge config {self.doc_usage}")
-        return verbs[words](self.project(), as_json=bool(arguments.options["json"]))
-
-
-def _show(project: Project, *, as_json: bool) -> int:
+def _show(project: Project, arguments: Arguments) -> int:
     shown = {
         "settings": _settings(project),
         "home": {"value": str(project.home), "origin": HOME if os.environ.get(HOME) else "default"},
         "fonts": _fonts(),
         "keys": _keys(project),
     }
-    if as_json:
+    if arguments.as_json:
         print_json(shown)
         return Exit.DONE
     _print_shown(shown)
@@ -138,12 +120,12 @@ def _services(project: Project) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _path(project: Project, *, as_json: bool) -> int:
+def _path(project: Project, arguments: Arguments) -> int:
     from thumbforge.commands.view import write
 
     places = {
         "project": project.root,
-        "settings": project.root / settings.FILE,
+        "settings": settings.file_of(project.root),
         "specs": project.root / "specs",
         "home": project.home,
         "ledger": project.ledger_path,
@@ -151,9 +133,27 @@ def _path(project: Project, *, as_json: bool) -> int:
         "logs": project.home / "logs",
         "out": project.out,
     }
-    if as_json:
+    if arguments.as_json:
         print_json({name: {"path": str(path), "exists": path.exists()} for name, path in places.items()})
         return Exit.DONE
     for name, path in places.items():
         write(f"{name:<9} {path}{'' if path.exists() else '   (not there yet)'}")
     return Exit.DONE
+
+
+class Config(ThumbCommand):
+    name = "config"
+    doc_purpose = "show each setting with its origin, or where the files of the project are"
+    doc_description = "Nothing is changed, and a key is never shown."
+    example = "config show"
+    default = "show"
+    verbs = (
+        Verb(
+            "show",
+            (),
+            _show,
+            "the settings with value and origin (default, settings file or environment variable), the fonts, and for "
+            "each service whether a key is set",
+        ),
+        Verb("path", (), _path, "the project directory, its settings file, ledger, store and logs"),
+    )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from thumbforge import log
-from thumbforge.commands.command import JSON_OPTION, Arguments, ThumbCommand, print_json
-from thumbforge.errors import Exit, Interrupted, UsageError
+from thumbforge.commands.command import ThumbCommand, print_json
+from thumbforge.commands.verbs import Arguments, Verb, Word
+from thumbforge.errors import Exit, Interrupted
+from thumbforge.tasks.options import choice, flag
 from thumbforge.text import counted, one_line
 
 if TYPE_CHECKING:
@@ -20,63 +22,30 @@ if TYPE_CHECKING:
 SOURCES = {"api": "YouTube Data API", "ytdlp": "yt-dlp", "file": "file"}
 
 
-def _option(name: str, kind: type, about: str) -> dict[str, Any]:
-    default = False if kind is bool else None
-    return {"name": name, "short": "", "long": name, "type": kind, "default": default, "help": about}
+def _fetch(project: Project, arguments: Arguments) -> int:
+    from thumbforge.playlists.fetch import FetchRequest, fetch, target_of
 
-
-class Fetch(ThumbCommand):
-    name = "fetch"
-    doc_purpose = "bring a playlist from YouTube, or from a file, into specs/playlists"
-    doc_usage = "URL | ID | FILE"
-    doc_description = (
-        "Takes the address or id of a playlist, a video or a channel, or a file that yt-dlp -J, the YouTube Data API "
-        "or a spreadsheet (CSV) saved. Writes specs/playlists/<id>.yaml; there, what you edited stays, and a video "
-        "that is gone is marked as removed. A list is fresh for 24 hours. New videos get the next free parts; a part "
-        "once given stays with its video. The key of the API is THUMBFORGE_YOUTUBE_API_KEY; without one yt-dlp is "
-        "used, where it is installed."
-    )
-    cmd_options = (
-        _option("source", str, "api, ytdlp or file; default: what is there, in this order"),
-        _option("refresh", bool, "ask again, also within 24 hours; a second time, believe a list that is short"),
-        _option("parts", str, "parts of new videos: from-title, position or none; default: the next free ones"),
-        _option("thumbnails", bool, "store each video's current thumbnail in .thumbforge/thumbnails/"),
-        JSON_OPTION,
-    )
-
-    def run(self, arguments: Arguments) -> int:
-        from thumbforge.playlists.fetch import FetchRequest, fetch, target_of
-        from thumbforge.playlists.merge import Numbering
-
-        options = arguments.options
-        if len(arguments.words) != 1:
-            raise UsageError("fetch takes one address, id or file", hint="thumbforge fetch 'https://…?list=PL…'")
-        numbering: Numbering = options["parts"] or "next"
-        if options["parts"] == "next" or numbering not in get_args(Numbering):
-            raise UsageError(
-                f"--parts {numbering}: expected from-title, position or none", hint="thumbforge help fetch"
-            )
-        project = self.project()
-        _configure_logging(project)
-        request = FetchRequest(arguments.words[0], options["source"], options["refresh"], numbering)
-        target = target_of(request, project.cwd)
-        _tell_choice(target.link)
-        try:
-            outcome = fetch(project, request, target)
-            for warning in outcome.warnings:
-                log.warning(warning)
-            pictures = _pictures(project, outcome, options["refresh"]) if options["thumbnails"] else None
-        except KeyboardInterrupt:
-            raise Interrupted("fetch was stopped", hint="run it again: what is half done is gone on with") from None
-        failed = [picture for picture in pictures or () if picture.status == "failed"]
-        for picture in failed:
-            log.warning(f"no thumbnail of {picture.video}: {picture.error}")
-        code = Exit.PARTIAL if failed else Exit.DONE
-        if options["json"]:
-            print_json(_document(project, outcome, pictures, code))
-        else:
-            _print(project, outcome, pictures)
-        return code
+    options = arguments.options
+    _configure_logging(project)
+    request = FetchRequest(arguments.words[0], options["source"], options["refresh"], options["parts"] or "next")
+    target = target_of(request, project.cwd)
+    _tell_choice(target.link)
+    try:
+        outcome = fetch(project, request, target)
+        for warning in outcome.warnings:
+            log.warning(warning)
+        pictures = _pictures(project, outcome, options["refresh"]) if options["thumbnails"] else None
+    except KeyboardInterrupt:
+        raise Interrupted("fetch was stopped", hint="run it again: what is half done is gone on with") from None
+    failed = [picture for picture in pictures or () if picture.status == "failed"]
+    for picture in failed:
+        log.warning(f"no thumbnail of {picture.video}: {picture.error}")
+    code = Exit.PARTIAL if failed else Exit.DONE
+    if arguments.as_json:
+        print_json(_document(project, outcome, pictures, code))
+    else:
+        _print(project, outcome, pictures)
+    return code
 
 
 def _configure_logging(project: Project) -> None:
@@ -184,3 +153,29 @@ def _was(was: str | int | None) -> str:
     if was is None:
         return ""
     return f"place {was}" if isinstance(was, int) else was
+
+
+class Fetch(ThumbCommand):
+    name = "fetch"
+    doc_purpose = "bring a playlist from YouTube, or from a file, into specs/playlists"
+    doc_description = (
+        "Writes specs/playlists/<id>.yaml; there, what you edited stays, and a video that is gone is marked as "
+        "removed. A list is fresh for 24 hours. New videos get the next free parts; a part once given stays with its "
+        "video. The key of the API is THUMBFORGE_YOUTUBE_API_KEY; without one yt-dlp is used, where it is installed."
+    )
+    example = "fetch 'https://www.youtube.com/playlist?list=PL…'"
+    verbs = (
+        Verb(
+            "",
+            (Word("URL|ID|FILE"),),
+            _fetch,
+            "the address or id of a playlist, a video or a channel, or a file that yt-dlp -J, the YouTube Data API or "
+            "a spreadsheet (CSV) saved",
+            (
+                choice("source", "where to ask; where it is not said, what is there, in this order", *SOURCES),
+                flag("refresh", "ask again, also within 24 hours; a second time, believe a list that is short"),
+                choice("parts", "parts of new videos instead of the next free ones", "from-title", "position", "none"),
+                flag("thumbnails", "store each video's current thumbnail in .thumbforge/thumbnails/"),
+            ),
+        ),
+    )

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from thumbforge.commands.command import Arguments, ThumbCommand
+from thumbforge.commands.command import ThumbCommand
+from thumbforge.commands.verbs import Arguments, Verb, Word
 from thumbforge.errors import Exit, StoreError, UsageError
+
+if TYPE_CHECKING:
+    from thumbforge.planning.project import Project
 
 DODO = '''"""The tasks of this project: `doit list --all -s`, `doit info thumb:…`, `doit batch series=example`."""
 
@@ -58,29 +63,20 @@ FILES = {
 FOLDERS = ("specs/playlists", "specs/series", "specs/heroes", "specs/templates", "specs/providers")
 
 
-class Init(ThumbCommand):
-    name = "init"
-    doc_purpose = "make a working project in a directory; nothing that is there is changed"
-    doc_usage = "DIR"
-    doc_description = (
-        "Writes dodo.py, .gitignore, thumbforge.toml, requirements.txt and specs/ with a small example series."
-    )
+def _init(project: Project, arguments: Arguments) -> int:
+    from thumbforge.commands.view import write
 
-    def run(self, arguments: Arguments) -> int:
-        if len(arguments.words) != 1:
-            raise UsageError("init takes one directory", hint="thumbforge init my-channel")
-        root = (Path.cwd() / arguments.words[0]).absolute()
-        if root.exists() and not root.is_dir():
-            raise UsageError(f"{arguments.words[0]} is a file", hint="name a directory")
-        from thumbforge.commands.view import write
-
-        try:
-            for name, is_new in _lay(root):
-                write(f"{'made' if is_new else 'kept'}  {name}")
-        except OSError as error:
-            raise StoreError(f"{error.filename} could not be written: {error.strerror}") from error
-        write(f"Next: cd {arguments.words[0]} && doit batch series=example")
-        return Exit.DONE
+    [name] = arguments.words
+    root = (project.cwd / name).absolute()
+    if root.exists() and not root.is_dir():
+        raise UsageError(f"{name} is a file", hint="name a directory")
+    try:
+        for file, is_new in _lay(root):
+            write(f"{'made' if is_new else 'kept'}  {file}")
+    except OSError as error:
+        raise StoreError(f"{error.filename} could not be written: {error.strerror}") from error
+    write(f"Next: cd {name} && doit batch series=example")
+    return Exit.DONE
 
 
 def _lay(root: Path) -> list[tuple[str, bool]]:
@@ -119,3 +115,14 @@ def _example_hero() -> bytes:
 
     request = Request("", None, 1920, 1080, None, None, "example0000")
     return LocalProvider({}).generate(request, Call(Cancel(), 60, "", "", Path())).data
+
+
+class Init(ThumbCommand):
+    name = "init"
+    doc_purpose = "make a working project in a directory; nothing that is there is changed"
+    doc_description = (
+        "Writes dodo.py, .gitignore, thumbforge.toml, requirements.txt and specs/ with a small example series."
+    )
+    example = "init my-channel"
+    options = ()
+    verbs = (Verb("", (Word("DIR"),), _init, "the directory, which is made where it is missing"),)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from thumbforge import __version__
-from thumbforge.errors import Exit
+from thumbforge.errors import Exit, ThumbforgeError
 
 # doit's own commands end with its codes (1 failed, 2 error, 3 before start); under `thumbforge` they end with ours.
 _NATIVE = {0: 0, 1: 1, 2: 1, 3: 2}
@@ -24,6 +24,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments[:1] == ["--version"]:
         sys.stdout.write(f"thumbforge {__version__}\n")
         return 0
+    if arguments[:1] == ["-h"]:
+        arguments[0] = "--help"
     try:
         Path.cwd()
     except FileNotFoundError:
@@ -34,10 +36,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     from doit.cmd_base import ModuleTaskLoader, check_tasks_exist
+    from doit.cmd_completion import TabCompletion
     from doit.cmd_info import Info
     from doit.doit_cmd import DoitMain
 
-    from thumbforge.commands.command import find_root
+    from thumbforge.commands.command import fail, find_root
 
     root = find_root(Path.cwd(), os.environ.get("DOIT_FILE"))
     names_a_file = any(word in {"-f", "--file", "-d", "--dir"} for word in arguments)
@@ -60,17 +63,73 @@ def _run(arguments: list[str]) -> int:
             check_tasks_exist({task.name: task for task in self.task_list}, pos_args)
             return super()._execute(pos_args, hide_status)
 
-    ThumbforgeMain.DOIT_CMDS = tuple(CheckedInfo if cls is Info else cls for cls in DoitMain.DOIT_CMDS)
+    changed: dict[type, type] = {Info: CheckedInfo}
+    if "tabcompletion" in arguments:
+        from thumbforge.commands.completion import Completion
+
+        changed[TabCompletion] = Completion
+    ThumbforgeMain.DOIT_CMDS = tuple(changed.get(cls, cls) for cls in DoitMain.DOIT_CMDS)
     main = ThumbforgeMain(task_loader=loader)
     commands = main.get_cmds()  # looked up once: it reads the entry points of every installed package
-    command = next((word for word in arguments if word in commands), "run")
+    at = place_of_command(arguments, commands)
+    command = "run" if at is None else arguments[at]
+    if at is not None and is_ours(commands, command):
+        words = [*arguments[:at], *arguments[at + 1 :]]
+        return int(commands.get_plugin(command)(config=main.config, bin_name="thumbforge").perform(words))
     if command in _LOOKS and hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
-        code = int(main.run(arguments) or 0)
+        words = arguments if at is None else [command, *arguments[:at], *arguments[at + 1 :]]
+        code = int(main.run(_without_ours(words)) or 0)
+    except ThumbforgeError as error:
+        return fail(error, as_json=False)
     except SystemExit as ended:  # our reporter's way to an exit code of its own
         code = int(ended.code or 0)
-    return code if _is_ours(commands[command]) else _ours(command, code)
+    return _ours(command, code)
+
+
+def place_of_command(words: Sequence[str], commands: Any) -> int | None:
+    """Where the command stands: the first word that is neither an option, nor its value, nor a pair, if it names one.
+    None where it does not: then doit runs the tasks that are named."""
+    doubtful = None
+    for at, word in enumerate(words):
+        before = words[at - 1] if at else ""
+        maybe_a_value = before.startswith("-") and "=" not in before
+        if word in commands:
+            if not maybe_a_value or _stands_alone(before, commands, word):
+                return at
+            doubtful = at if doubtful is None else doubtful
+        elif not (maybe_a_value or word.startswith("-") or "=" in word):
+            break
+    return doubtful
+
+
+def _stands_alone(option: str, commands: Any, command: str) -> bool:
+    """Whether `option`, were it one of `command`, has no value: then the word behind it is not that."""
+    if not is_ours(commands, command):
+        return option not in {"-f", "--file", "-d", "--dir", "--config"}
+    name = option.lstrip("-").replace("_", "-")
+    found = commands.get_plugin(command).every_option()
+    return any(known.is_flag for known in found if name in {known.name, known.short})
+
+
+def _without_ours(words: Sequence[str]) -> list[str]:
+    """The command line as doit's own command gets it: --config and --no-color are ours for these, too."""
+    from thumbforge.commands.command import obey
+
+    left: list[str] = []
+    found: dict[str, Any] = {}
+    rest = iter(words)
+    for word in rest:
+        name, _, value = word.partition("=")
+        if name == "--config":
+            found["config"] = value or next(rest, "")
+        elif word == "--no-color":
+            found["no-color"] = 1
+        else:
+            left.append(word)
+    obey(found)
+    return left
 
 
 def _namespace() -> dict[str, Any]:
@@ -80,9 +139,10 @@ def _namespace() -> dict[str, Any]:
     return {"DOIT_CONFIG": DOIT_CONFIG, "task_sheet": task_sheet, "task_thumb": task_thumb}
 
 
-def _is_ours(entry: Any) -> bool:
+def is_ours(commands: Any, command: str) -> bool:
     from doit.plugin import PluginEntry
 
+    entry = commands[command]
     return isinstance(entry, PluginEntry) and entry.location.startswith("thumbforge.")
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from thumbforge.commands.command import JSON_OPTION, Arguments, ThumbCommand, print_json
+from thumbforge.commands.command import ThumbCommand, print_json
+from thumbforge.commands.operands import PLAYLIST
+from thumbforge.commands.verbs import Arguments, Verb
 from thumbforge.errors import Exit, NotFound, UsageError
+from thumbforge.tasks.options import Option, flag, whole
 from thumbforge.text import one_line
 
 if TYPE_CHECKING:
@@ -18,114 +20,75 @@ if TYPE_CHECKING:
     from thumbforge.specs.catalog import LoadedPlaylist
 
 
-def _flag(name: str, about: str) -> dict[str, Any]:
-    return {"name": name, "short": "", "long": name, "type": bool, "default": False, "help": about}
+def _list(project: Project, arguments: Arguments) -> int:
+    from thumbforge.commands.view import print_table, write
+    from thumbforge.specs.yaml_file import gather
 
-
-def _text(name: str, about: str) -> dict[str, Any]:
-    return {"name": name, "short": "", "long": name, "type": str, "default": None, "help": about}
-
-
-class Playlists(ThumbCommand):
-    name = "playlist"
-    doc_purpose = "list or show playlists, or give their videos new parts"
-    doc_usage = "list | show NAME | renumber NAME [--start N] [--skip ID,ID] [--from-title] [--dry-run]"
-    doc_description = (
-        "NAME is a playlist's name, id or address. renumber numbers the videos by their places, or as their titles "
-        "say; a skipped video gets no part. It shows before and after, keeps comments and everything else in the YAML, "
-        "and no later fetch changes a part."
-    )
-    cmd_options = (
-        _text("start", "the first part, 1 where it is not given"),
-        _text("skip", "ids of videos that get no part, with commas between"),
-        _flag("from-title", "take the numbers that the titles say (Ep. 07, #12, Teil 4, 第3話)"),
-        _flag("dry-run", "show the new parts, change nothing"),
-        JSON_OPTION,
-    )
-
-    def run(self, arguments: Arguments) -> int:
-        verb, *words = arguments.words or ("list",)
-        given = [name for name in ("start", "skip", "from-title", "dry-run") if arguments.options[name]]
-        if verb != "renumber" and given:
-            raise UsageError(f"playlist {verb} does not take --{given[0]}")
-        if verb == "list" and not words:
-            return self._list(arguments)
-        verbs: dict[str, Callable[[str, Arguments], int]] = {"show": self._show, "renumber": self._renumber}
-        if verb not in verbs or len(words) != 1:
-            said = " ".join([verb, *words])
-            raise UsageError(f"playlist does not know {said!r}", hint=f"thumbforge playlist {self.doc_usage}")
-        return verbs[verb](words[0], arguments)
-
-    def _list(self, arguments: Arguments) -> int:
-        from thumbforge.commands.view import print_table, write
-        from thumbforge.specs.yaml_file import gather
-
-        project = self.project()
-        names = project.catalog.playlist_names()
-        found = gather([_loader(project, name) for name in names])
-        rows = [_listed(project, loaded) for loaded in found]
-        if arguments.options["json"]:
-            print_json({"playlists": rows})
-        elif not rows:
-            write("No playlists yet. thumbforge fetch <address of a playlist> brings one.")
-        else:
-            print_table(
-                ("name", "id", "title", "items", "parts", "fetched"),
-                [(r["name"], r["id"], r["title"], _items(r), r["parts"] or "", _day(r["fetched_at"])) for r in rows],
-            )
-        return Exit.DONE
-
-    def _show(self, word: str, arguments: Arguments) -> int:
-        from thumbforge.commands.view import print_table, write
-
-        project = self.project()
-        loaded = find(project, word)
-        rows = [_shown(position, item) for position, item in enumerate(loaded.spec.items, 1)]
-        if arguments.options["json"]:
-            print_json({**_listed(project, loaded), "entries": rows})
-            return Exit.DONE
-        head = loaded.spec.playlist
-        write(f"{one_line(head.title) or loaded.name} ({head.id}), {loaded.name}.yaml\n")
+    names = project.catalog.playlist_names()
+    found = gather([_loader(project, name) for name in names])
+    rows = [_listed(project, loaded) for loaded in found]
+    if arguments.as_json:
+        print_json({"playlists": rows})
+    elif not rows:
+        write("No playlists yet. thumbforge fetch <address of a playlist> brings one.")
+    else:
         print_table(
-            ("position", "part", "video", "title", "text", "removed", "note"),
-            [
-                (str(r["position"]), _number(r["part"]), r["video"], r["title"], r["text"] or "",
-                 "removed" if r["removed"] else "", r["note"] or "")
-                for r in rows
-            ],
-        )  # fmt: skip
-        return Exit.DONE
-
-    def _renumber(self, word: str, arguments: Arguments) -> int:
-        from thumbforge.commands.view import print_table, write
-        from thumbforge.playlists.playlist_file import Written
-        from thumbforge.playlists.renumber import renumber, renumbered
-
-        numbers, dry_run = _numbers(arguments), bool(arguments.options["dry-run"])
-        project = self.project()
-        loaded = find(project, word)
-        if dry_run:
-            written = Written(loaded.name, loaded.path, renumbered(loaded.spec, numbers), loaded.spec)
-        else:
-            written = renumber(project, loaded.spec.playlist.id, numbers)
-        assert written.before is not None
-        pairs = zip(written.before.items, written.playlist.items, strict=True)
-        rows: list[dict[str, Any]] = [
-            {"position": position, "video": now.video, "title": now.title, "before": was.part, "after": now.part}
-            for position, (was, now) in enumerate(pairs, 1)
-        ]
-        changed = sum(row["before"] != row["after"] for row in rows)
-        if arguments.options["json"]:
-            head = written.playlist.playlist
-            told = {"playlist": head.id, "name": written.name, "dry_run": dry_run, "changed": changed}
-            print_json({**told, "items": rows, "exit_code": Exit.DONE})
-            return Exit.DONE
-        print_table(
-            ("position", "before", "after", "video", "title"),
-            [(str(r["position"]), _number(r["before"]), _number(r["after"]), r["video"], r["title"]) for r in rows],
+            ("name", "id", "title", "items", "parts", "fetched"),
+            [(r["name"], r["id"], r["title"], _items(r), r["parts"] or "", _day(r["fetched_at"])) for r in rows],
         )
-        write(f"\n{changed} of {len(rows)} parts change{'' if not dry_run else '; nothing was written'}.")
+    return Exit.DONE
+
+
+def _show(project: Project, arguments: Arguments) -> int:
+    from thumbforge.commands.view import print_table, write
+
+    loaded = find(project, arguments.words[0])
+    rows = [_shown(position, item) for position, item in enumerate(loaded.spec.items, 1)]
+    if arguments.as_json:
+        print_json({**_listed(project, loaded), "entries": rows})
         return Exit.DONE
+    head = loaded.spec.playlist
+    write(f"{one_line(head.title) or loaded.name} ({head.id}), {loaded.name}.yaml\n")
+    print_table(
+        ("position", "part", "video", "title", "text", "removed", "note"),
+        [
+            (str(r["position"]), _number(r["part"]), r["video"], r["title"], r["text"] or "",
+             "removed" if r["removed"] else "", r["note"] or "")
+            for r in rows
+        ],
+    )  # fmt: skip
+    return Exit.DONE
+
+
+def _renumber(project: Project, arguments: Arguments) -> int:
+    from thumbforge.commands.view import print_table, write
+    from thumbforge.playlists.playlist_file import Written
+    from thumbforge.playlists.renumber import renumber, renumbered
+
+    numbers, dry_run = _numbers(arguments), arguments.options["dry-run"]
+    loaded = find(project, arguments.words[0])
+    if dry_run:
+        written = Written(loaded.name, loaded.path, renumbered(loaded.spec, numbers), loaded.spec)
+    else:
+        written = renumber(project, loaded.spec.playlist.id, numbers)
+    assert written.before is not None
+    pairs = zip(written.before.items, written.playlist.items, strict=True)
+    rows: list[dict[str, Any]] = [
+        {"position": position, "video": now.video, "title": now.title, "before": was.part, "after": now.part}
+        for position, (was, now) in enumerate(pairs, 1)
+    ]
+    changed = sum(row["before"] != row["after"] for row in rows)
+    if arguments.as_json:
+        head = written.playlist.playlist
+        told = {"playlist": head.id, "name": written.name, "dry_run": dry_run, "changed": changed}
+        print_json({**told, "items": rows, "exit_code": Exit.DONE})
+        return Exit.DONE
+    print_table(
+        ("position", "before", "after", "video", "title"),
+        [(str(r["position"]), _number(r["before"]), _number(r["after"]), r["video"], r["title"]) for r in rows],
+    )
+    write(f"\n{changed} of {len(rows)} parts change{'' if not dry_run else '; nothing was written'}.")
+    return Exit.DONE
 
 
 def find(project: Project, word: str) -> LoadedPlaylist:
@@ -153,15 +116,14 @@ def _meant(project: Project, word: str) -> str:
 def _numbers(arguments: Arguments) -> Numbers:
     from thumbforge.playlists.renumber import Numbers
 
-    start, skip = arguments.options["start"], arguments.options["skip"]
-    from_title = bool(arguments.options["from-title"])
-    if start is not None and not re.fullmatch(r"[0-9]{1,6}", start):
-        raise UsageError(f"--start {start}: expected a whole number from 0", hint="such as --start 1")
+    start, from_title = arguments.options["start"], arguments.options["from-title"]
     if start is not None and from_title:
         raise UsageError("--start and --from-title both say the numbers", hint="leave one of them out")
-    # An id that begins with a dash comes with the mark that keeps it from being an option.
-    videos = frozenset(filter(None, (word.strip("\0 ") for word in (skip or "").split(","))))
-    return Numbers(1 if start is None else int(start), videos, from_title)
+    return Numbers(1 if start is None else start, arguments.options["skip"], from_title)
+
+
+def _videos(text: str) -> frozenset[str]:
+    return frozenset(filter(None, (word.strip() for word in text.split(","))))
 
 
 def _loader(project: Project, name: str) -> Callable[[], LoadedPlaylist]:
@@ -215,3 +177,28 @@ def _number(part: int | None) -> str:
 
 def _day(at: float | None) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M") if at else ""
+
+
+class Playlists(ThumbCommand):
+    name = "playlist"
+    doc_purpose = "list or show playlists, or give their videos new parts"
+    doc_description = "NAME is a playlist's name, id or address."
+    example = "playlist renumber my-list --start 0 --skip dQw4w9WgXcQ --dry-run"
+    default = "list"
+    verbs = (
+        Verb("list", (), _list, "every playlist of the project"),
+        Verb("show", (PLAYLIST,), _show, "its items with part and text"),
+        Verb(
+            "renumber",
+            (PLAYLIST,),
+            _renumber,
+            "number the videos by their places, or as their titles say; shows before and after, keeps comments and "
+            "everything else in the YAML, and no later fetch changes a part",
+            (
+                Option("start", "the first part, 1 where it is not given", whole(0, 999_999), "N"),
+                Option("skip", "videos that get no part, with commas between", _videos, "ID,ID", default=frozenset()),
+                flag("from-title", "take the numbers that the titles say (Ep. 07, #12, Teil 4, 第3話)"),
+                flag("dry-run", "show the new parts, change nothing"),
+            ),
+        ),
+    )

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from thumbforge.commands.command import JSON_OPTION, Arguments, ThumbCommand, print_json
-from thumbforge.errors import Exit, Interrupted, NotFound, ThumbforgeError, UsageError
+from thumbforge.commands.command import ThumbCommand, print_json
+from thumbforge.commands.operands import PROVIDER
+from thumbforge.commands.verbs import Arguments, Verb
+from thumbforge.errors import Exit, NotFound, ThumbforgeError, UsageError
 from thumbforge.text import one_line
 
 if TYPE_CHECKING:
     from thumbforge import models
+    from thumbforge.planning.project import Project
     from thumbforge.providers import base
     from thumbforge.providers.health import Health
     from thumbforge.specs.catalog import Catalog
@@ -24,31 +27,6 @@ class Found:
     profile: models.Profile
     provider: base.Provider | None
     problem: str = ""
-
-
-class Provider(ThumbCommand):
-    name = "provider"
-    doc_purpose = "list the providers, check that one works, or list its models"
-    doc_usage = "list | check KEY | models KEY"
-    doc_description = "KEY is a profile's name or a provider's key. Nothing of this makes a picture or costs money."
-    cmd_options = (JSON_OPTION,)
-
-    def run(self, arguments: Arguments) -> int:
-        verb, *words = arguments.words or ("list",)
-        as_json = bool(arguments.options["json"])
-        catalog = self.project().catalog
-        try:
-            if verb == "list" and not words:
-                return _list(catalog, as_json=as_json)
-            if verb == "check" and len(words) == 1:
-                return _check(_profile(catalog, words[0]), as_json=as_json)
-            if verb == "models" and len(words) == 1:
-                return _models(_profile(catalog, words[0]), as_json=as_json)
-        except KeyboardInterrupt:
-            raise Interrupted("interrupted") from None
-        raise UsageError(
-            f"provider does not know {' '.join([verb, *words])!r}", hint=f"thumbforge provider {self.doc_usage}"
-        )
 
 
 def _profile(catalog: Catalog, key: str) -> models.Profile:
@@ -65,9 +43,9 @@ def _profile(catalog: Catalog, key: str) -> models.Profile:
     return Profile(name=key, provider=key)
 
 
-def _list(catalog: Catalog, *, as_json: bool) -> int:
-    shown = [_row(found) for found in _all(catalog)]
-    if as_json:
+def _list(project: Project, arguments: Arguments) -> int:
+    shown = [_row(found) for found in _all(project.catalog)]
+    if arguments.as_json:
         print_json({"providers": shown})
         return Exit.DONE
     from thumbforge.commands.view import print_table
@@ -134,14 +112,15 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     return (row["profile"], row["provider"], row["auth"], *told, row["problem"] or "")
 
 
-def _check(profile: models.Profile, *, as_json: bool) -> int:
+def _check(project: Project, arguments: Arguments) -> int:
     from thumbforge.cancel import Cancel
     from thumbforge.providers.health import health_of
     from thumbforge.providers.registry import load_provider
 
+    profile = _profile(project.catalog, arguments.words[0])
     found = Found(profile, load_provider(profile))
     health = health_of(found.provider, Cancel())
-    if as_json:
+    if arguments.as_json:
         print_json(_checked(found, health))
     else:
         _print_check(found, health)
@@ -181,19 +160,33 @@ def _print_check(found: Found, health: Health) -> None:
             write(f"{name:<9} {one_line(str(value))}")
 
 
-def _models(profile: models.Profile, *, as_json: bool) -> int:
+def _models(project: Project, arguments: Arguments) -> int:
     from thumbforge.cancel import Cancel
     from thumbforge.commands.view import write
     from thumbforge.providers.health import Listing
     from thumbforge.providers.registry import load_provider
 
+    profile = _profile(project.catalog, arguments.words[0])
     provider = load_provider(profile)
     if not isinstance(provider, Listing):
         raise UsageError(f"provider {profile.provider} has no models to choose from")
     found = provider.models(Cancel())
-    if as_json:
+    if arguments.as_json:
         print_json({"profile": profile.name, "provider": profile.provider, "models": list(found)})
         return Exit.DONE
     for name in found:
         write(one_line(name))
     return Exit.DONE
+
+
+class Provider(ThumbCommand):
+    name = "provider"
+    doc_purpose = "list the providers, check that one works, or list its models"
+    doc_description = "KEY is a profile's name or a provider's key. Nothing of this makes a picture or costs money."
+    example = "provider check openai"
+    default = "list"
+    verbs = (
+        Verb("list", (), _list, "every profile, and every provider without one; asks nobody"),
+        Verb("check", (PROVIDER,), _check, "ask the service whether it is there, and whether the key works"),
+        Verb("models", (PROVIDER,), _models, "what the provider's model may be"),
+    )

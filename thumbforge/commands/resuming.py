@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
-from thumbforge.commands.command import Arguments, ThumbCommand
+from thumbforge import log
+
+if TYPE_CHECKING:
+    from thumbforge.commands.verbs import Arguments
+    from thumbforge.planning.project import Project
 
 
-def resume(command: ThumbCommand, prefix: str, arguments: Arguments) -> int:
+def resume(project: Project, prefix: str, arguments: Arguments) -> int:
     """The run whose id begins with `prefix`, from its own plan; its exit code."""
     from thumbforge.cancel import Cancel
     from thumbforge.commands.running import configure_logging, run_tasks
@@ -18,18 +23,17 @@ def resume(command: ThumbCommand, prefix: str, arguments: Arguments) -> int:
     from thumbforge.tasks.session import Session, start
     from thumbforge.tasks.tasks import add
 
-    as_json = bool(arguments.options["json"])
-    project = command.project()
+    as_json = arguments.as_json
     configure_logging(project, as_json=as_json)
-    resumption = plan_resume(project, prefix, arguments.pairs.vars, arguments.pairs.amount("max_cost"))
+    resumption = plan_resume(project, prefix, arguments.vars, arguments.options["max-cost"])
     profile, calls = resumption.planned.series.profile, sum(row.calls for row in resumption.planned.rows)
-    if profile.price and calls and not as_json:
+    if profile.price and calls and not as_json and not log.is_quiet():
         sys.stderr.write(f"{estimate(profile, calls)}, {resumption.planned.spent} spent before\n")
     if resumption.planned.kind != "batch":
         from thumbforge.commands.candidates import make
 
         return make(project, resumption.planned, arguments, resumption)
-    placement = Placement.of(project.settings, arguments.pairs.get("executor"), arguments.pairs.get("scheduler"))
+    placement = Placement.of(project.settings, arguments.options["executor"], arguments.options["scheduler"])
     session = start(Session(project, Cancel(), resumption=resumption, placement=placement))
     names = add(session, resumption.planned, resumption.planned.rows)
     result = run_tasks(session, names, arguments.options["concurrency"])

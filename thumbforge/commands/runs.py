@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from thumbforge.commands.command import JSON_OPTION, VAR_OPTION, Arguments, ThumbCommand, print_json
-from thumbforge.errors import Exit, NotFound, UsageError
-from thumbforge.tasks.variables import RUN_NAMES
+from thumbforge.commands.command import ThumbCommand, print_json
+from thumbforge.commands.operands import RUN
+from thumbforge.commands.verbs import CONCURRENCY, VAR, Arguments, Verb
+from thumbforge.errors import Exit, NotFound
+from thumbforge.tasks.options import Option, amount, choice, flag, whole
+from thumbforge.tasks.variables import RUN_OPTIONS
 from thumbforge.text import counted
 
 if TYPE_CHECKING:
@@ -22,175 +25,118 @@ KINDS = ("hero", "iterate", "batch", "ingest", "audit", "repair")
 STATUSES = ("pending", "running", "paused", "completed", "failed", "cancelled")
 
 
-def _choice(name: str, values: tuple[str, ...]) -> dict[str, Any]:
-    return {"name": name, "short": "", "long": name, "type": str, "default": None, "help": " | ".join(values)}
+def _list(project: Project, arguments: Arguments) -> int:
+    from thumbforge.commands.view import print_table, write
+    from thumbforge.store.views import list_runs
+
+    options = arguments.options
+    runs = []
+    with project.reading() as database:
+        if database:
+            runs = list_runs(database, kind=options["kind"], status=options["status"], limit=options["limit"])
+    if arguments.as_json:
+        print_json({"runs": runs})
+    elif not runs:
+        write("No runs yet.")
+    else:
+        columns = ("run", "kind", "status", "series", "template", "provider", "done", "failed", "started", "exit")
+        print_table(columns, [_listed(run) for run in runs])
+    return Exit.DONE
 
 
-class Runs(ThumbCommand):
-    name = "runs"
-    doc_purpose = "list, show, resume, cancel or delete runs, or add up what one cost"
-    doc_usage = "list | show RUN | resume RUN [var.x=…] [max_cost=N] | cancel RUN | delete RUN [--assets] | cost RUN"
-    doc_description = (
-        "RUN is a run's id or the start of it. list shows the newest first. resume goes on with a paused or failed run "
-        "from its own plan; var.<name>=<value> plans what is not completed anew, max_cost=N lets the whole run cost so "
-        "much. cancel stops a run, a live one in another terminal within a heartbeat. delete is refused while another "
-        "run needs it; --assets also removes the pictures that nothing else uses."
-    )
-    pair_names = ("max_cost", *RUN_NAMES)
-    cmd_options = (
-        _choice("kind", KINDS),
-        _choice("status", STATUSES),
-        {"name": "limit", "short": "", "long": "limit", "type": int, "default": 50, "help": "runs to list"},
-        {
-            "name": "assets",
-            "short": "",
-            "long": "assets",
-            "type": bool,
-            "default": False,
-            "help": "delete pictures too",
-        },
-        {"name": "n", "short": "n", "long": "concurrency", "type": int, "default": None, "help": "items made at once"},
-        VAR_OPTION,
-        {
-            "name": "max-cost",
-            "short": "",
-            "long": "max-cost",
-            "type": str,
-            "default": None,
-            "help": "what a resumed run may cost in all",
-        },
-        JSON_OPTION,
-    )
+def _resume(project: Project, arguments: Arguments) -> int:
+    from thumbforge.commands.resuming import resume
 
-    def run(self, arguments: Arguments) -> int:
-        verb, *words = arguments.words or ("list",)
-        verbs = {
-            "show": self._show,
-            "resume": self._resume,
-            "cancel": self._cancel,
-            "delete": self._delete,
-            "cost": self._cost,
-        }
-        if verb == "list" and not words:
-            return self._list(arguments)
-        if verb not in verbs or len(words) != 1:
-            raise UsageError(
-                f"runs does not know {' '.join([verb, *words])!r}", hint=f"thumbforge runs {self.doc_usage}"
+    return resume(project, arguments.words[0], arguments)
+
+
+def _cancel(project: Project, arguments: Arguments) -> int:
+    from thumbforge.commands.view import write
+    from thumbforge.store.leases import read_owner
+
+    with _ledger(project, arguments) as (ledger, run):
+        state, owner = ledger.cancel(run["id"]), read_owner(run["lease_owner"] or "")
+        lease_s = ledger.ttl_s
+    if arguments.as_json:
+        print_json({"run": run["id"], "state": state})
+    elif state == "requested":
+        write(f"Run {run['id'][:8]} is asked to stop: {owner or 'its process'} does so at its next heartbeat.")
+        write(f"If it has not in {lease_s:g} s it beats no more; the same command ends the run then.")
+    else:
+        write(f"Run {run['id'][:8]} is cancelled.")
+    return Exit.DONE
+
+
+def _delete(project: Project, arguments: Arguments) -> int:
+    from thumbforge.commands.view import write
+    from thumbforge.store.deletion import delete_run
+
+    with _ledger(project, arguments) as (ledger, run):
+        deleted = delete_run(
+            ledger.database, project.store, run["id"], ledger.now(), with_assets=arguments.options["assets"]
+        )
+    if arguments.as_json:
+        print_json(
+            {"deleted": {"run": deleted.run_id, "iterations": deleted.iterations, "assets": list(deleted.files)}}
+        )
+    else:
+        gone = f"{counted(deleted.iterations, 'iteration')}, {counted(len(deleted.files), 'file')}"
+        write(f"Run {run['id'][:8]} is deleted: {gone}.")
+        if deleted.iterations:
+            does = "makes them anew" if arguments.options["assets"] else "takes them up from the store, without a call"
+            write(f"What it made is forgotten: a later batch that wants these pictures {does}.")
+    return Exit.DONE
+
+
+def _cost(project: Project, arguments: Arguments) -> int:
+    from thumbforge.store.views import attempts_by
+    from thumbforge.upkeep.cost import cost_of
+
+    with _reading(project, arguments) as (database, run):
+        cost = cost_of(attempts_by(database, run["id"]))
+    if arguments.as_json:
+        print_json({"run": run["id"], "cost": cost.as_dict()})
+    else:
+        _print_cost(run["id"], cost)
+    return Exit.DONE
+
+
+@contextmanager
+def _reading(project: Project, arguments: Arguments) -> Iterator[tuple[Database, sqlite3.Row]]:
+    from thumbforge.store.views import find_run
+
+    prefix = arguments.words[0]
+    with project.reading() as database:
+        if database is None:
+            raise NotFound(f"there is no run {prefix}", hint="this project has no ledger yet")
+        yield database, find_run(database, prefix)
+
+
+@contextmanager
+def _ledger(project: Project, arguments: Arguments) -> Iterator[tuple[Ledger, sqlite3.Row]]:
+    """For a change: the run is looked up first, so that an unknown one makes no ledger."""
+    with _reading(project, arguments) as (_, run):
+        pass
+    with project.ledger() as ledger:
+        yield ledger, run
+
+
+def _show(project: Project, arguments: Arguments) -> int:
+    from thumbforge.store.views import show_run
+
+    with _reading(project, arguments) as (database, run):
+        shown = show_run(database, run["id"])
+    for iteration in shown["iterations"]:
+        if found := iteration["final_asset"]:
+            path = project.store.path(found["sha256"], found.pop("suffix"))
+            found["path"] = (
+                path.relative_to(project.root).as_posix() if path.is_relative_to(project.root) else str(path)
             )
-        if verb != "resume" and (arguments.pairs.vars or arguments.pairs.values):
-            raise UsageError(f"runs {verb} takes no variables")
-        return verbs[verb](words[0], arguments)
-
-    def _list(self, arguments: Arguments) -> int:
-        from thumbforge.commands.view import print_table, write
-        from thumbforge.store.views import list_runs
-
-        options = arguments.options
-        for name, values in (("kind", KINDS), ("status", STATUSES)):
-            if options[name] not in {None, *values}:
-                raise UsageError(f"--{name} {options[name]}: expected {', '.join(values)}")
-        runs = []
-        with self.project().reading() as database:
-            if database:
-                runs = list_runs(database, kind=options["kind"], status=options["status"], limit=options["limit"])
-        if options["json"]:
-            print_json({"runs": runs})
-        elif not runs:
-            write("No runs yet.")
-        else:
-            columns = ("run", "kind", "status", "series", "template", "provider", "done", "failed", "started", "exit")
-            print_table(columns, [_listed(run) for run in runs])
-        return Exit.DONE
-
-    def _resume(self, prefix: str, arguments: Arguments) -> int:
-        from thumbforge.commands.resuming import resume
-
-        return resume(self, prefix, arguments)
-
-    def _cancel(self, prefix: str, arguments: Arguments) -> int:
-        from thumbforge.commands.view import write
-        from thumbforge.store.leases import read_owner
-
-        with self._ledger(prefix) as (_, ledger, run):
-            state, owner = ledger.cancel(run["id"]), read_owner(run["lease_owner"] or "")
-            lease_s = ledger.ttl_s
-        if arguments.options["json"]:
-            print_json({"run": run["id"], "state": state})
-        elif state == "requested":
-            write(f"Run {run['id'][:8]} is asked to stop: {owner or 'its process'} does so at its next heartbeat.")
-            write(f"If it has not in {lease_s:g} s it beats no more; the same command ends the run then.")
-        else:
-            write(f"Run {run['id'][:8]} is cancelled.")
-        return Exit.DONE
-
-    def _delete(self, prefix: str, arguments: Arguments) -> int:
-        from thumbforge.commands.view import write
-        from thumbforge.store.deletion import delete_run
-
-        with self._ledger(prefix) as (project, ledger, run):
-            deleted = delete_run(
-                ledger.database, project.store, run["id"], ledger.now(), with_assets=arguments.options["assets"]
-            )
-        if arguments.options["json"]:
-            print_json(
-                {"deleted": {"run": deleted.run_id, "iterations": deleted.iterations, "assets": list(deleted.files)}}
-            )
-        else:
-            gone = f"{counted(deleted.iterations, 'iteration')}, {counted(len(deleted.files), 'file')}"
-            write(f"Run {run['id'][:8]} is deleted: {gone}.")
-            if deleted.iterations:
-                does = (
-                    "makes them anew" if arguments.options["assets"] else "takes them up from the store, without a call"
-                )
-                write(f"What it made is forgotten: a later batch that wants these pictures {does}.")
-        return Exit.DONE
-
-    def _cost(self, prefix: str, arguments: Arguments) -> int:
-        from thumbforge.store.views import attempts_by
-        from thumbforge.upkeep.cost import cost_of
-
-        with self._reading(prefix) as (_, database, run):
-            cost = cost_of(attempts_by(database, run["id"]))
-        if arguments.options["json"]:
-            print_json({"run": run["id"], "cost": cost.as_dict()})
-        else:
-            _print_cost(run["id"], cost)
-        return Exit.DONE
-
-    @contextmanager
-    def _reading(self, prefix: str) -> Iterator[tuple[Project, Database, sqlite3.Row]]:
-        from thumbforge.store.views import find_run
-
-        project = self.project()
-        with project.reading() as database:
-            if database is None:
-                raise NotFound(f"there is no run {prefix}", hint="this project has no ledger yet")
-            yield project, database, find_run(database, prefix)
-
-    @contextmanager
-    def _ledger(self, prefix: str) -> Iterator[tuple[Project, Ledger, sqlite3.Row]]:
-        """For a change: the run is looked up first, so that an unknown one makes no ledger."""
-        with self._reading(prefix) as (project, _, run):
-            pass
-        with project.ledger() as ledger:
-            yield project, ledger, run
-
-    def _show(self, prefix: str, arguments: Arguments) -> int:
-        from thumbforge.store.views import show_run
-
-        with self._reading(prefix) as (project, database, run):
-            shown = show_run(database, run["id"])
-        for iteration in shown["iterations"]:
-            if found := iteration["final_asset"]:
-                path = project.store.path(found["sha256"], found.pop("suffix"))
-                found["path"] = (
-                    path.relative_to(project.root).as_posix() if path.is_relative_to(project.root) else str(path)
-                )
-        if arguments.options["json"]:
-            print_json(shown)
-        else:
-            _print_run(shown)
-        return Exit.DONE
+    if arguments.as_json:
+        print_json(shown)
+    else:
+        _print_run(shown)
+    return Exit.DONE
 
 
 def _listed(run: dict[str, Any]) -> tuple[str, ...]:
@@ -267,4 +213,49 @@ def _print_run(shown: dict[str, Any]) -> None:
             )
             for i in shown["iterations"]
         ],
+    )
+
+
+class Runs(ThumbCommand):
+    name = "runs"
+    doc_purpose = "list, show, resume, cancel or delete runs, or add up what one cost"
+    doc_description = (
+        "RUN is a run's id or the start of it. A run goes on from its own plan, whatever the specs say now."
+    )
+    example = "runs resume 6abc4747 max_cost=1.20"
+    default = "list"
+    verbs = (
+        Verb(
+            "list",
+            (),
+            _list,
+            "the newest runs first",
+            (
+                choice("kind", "runs of this kind only", *KINDS),
+                choice("status", "runs in this state only", *STATUSES),
+                Option("limit", "runs to list", whole(1), "N", 50),
+            ),
+        ),
+        Verb("show", (RUN,), _show, "one run with its items and tries"),
+        Verb(
+            "resume",
+            (RUN,),
+            _resume,
+            "go on with a paused or failed run; var.NAME=VALUE plans what is not completed anew",
+            (
+                VAR,
+                Option("max-cost", "what the whole run may cost, from its beginning", amount, "AMOUNT"),
+                *RUN_OPTIONS,
+                CONCURRENCY,
+            ),
+        ),
+        Verb("cancel", (RUN,), _cancel, "stop a run, a live one in another terminal within a heartbeat"),
+        Verb("cost", (RUN,), _cost, "calls, money and tokens of a run"),
+        Verb(
+            "delete",
+            (RUN,),
+            _delete,
+            "take a run out of the ledger; refused while another run needs it",
+            (flag("assets", "also the stored pictures that nothing else uses"),),
+        ),
     )

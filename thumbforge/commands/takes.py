@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from thumbforge.commands.command import JSON_OPTION, Arguments, ThumbCommand, print_json
+from thumbforge.commands.command import ThumbCommand, print_json
+from thumbforge.commands.verbs import Arguments, Verb, Word
 from thumbforge.errors import Exit, NotFound, UsageError
-from thumbforge.tasks import variables
+from thumbforge.tasks.options import whole
+from thumbforge.tasks.variables import SERIES_OPTIONS, Pairs
 
 if TYPE_CHECKING:
     from thumbforge.planning.decide import PlannedSeries
@@ -17,31 +18,7 @@ if TYPE_CHECKING:
     from thumbforge.store.attempts import Take
 
 
-class Takes(ThumbCommand):
-    name = "takes"
-    doc_purpose = "list the takes of an item, go back to one, or lock an approved picture"
-    doc_usage = "list ITEM | use ITEM N | lock ITEM | unlock ITEM  [series=…]"
-    doc_description = (
-        "ITEM is a part number, a video id, or a task's name (thumb:<series>:<video>). A new take is made with "
-        "batch only=7 retake=1. use goes back (or forth) without a call; lock protects an approved picture: what "
-        "changes is reported, not made; unlock ends that."
-    )
-    pair_names = variables.SERIES_NAMES
-    cmd_options = (JSON_OPTION,)
-
-    def run(self, arguments: Arguments) -> int:
-        verb, *words = arguments.words or ("",)
-        verbs = {("list", 1): _list, ("use", 2): _use, ("lock", 1): _lock, ("unlock", 1): _unlock}
-        if (verb, len(words)) not in verbs:
-            raise UsageError(
-                f"takes does not know {' '.join(arguments.words)!r}", hint=f"thumbforge takes {self.doc_usage}"
-            )
-        project = self.project()
-        planned, row = find_item(project, words[0], arguments.pairs)
-        return verbs[verb, len(words)](project, planned, row, words[1:], arguments)
-
-
-def find_item(project: Project, word: str, pairs: variables.Pairs) -> tuple[PlannedSeries, Row]:
+def find_item(project: Project, word: str, pairs: Pairs) -> tuple[PlannedSeries, Row]:
     """The row that ITEM means. Raises NotFound where the series has no such item, UsageError where it is not clear."""
     from thumbforge.commands.running import find_series
     from thumbforge.planning.decide import plan_series
@@ -58,7 +35,7 @@ def find_item(project: Project, word: str, pairs: variables.Pairs) -> tuple[Plan
             )
         series = names[0]
     if series:
-        pairs = variables.Pairs({**pairs.values, "series": series}, pairs.vars)
+        pairs = Pairs({**pairs.values, "series": series}, pairs.vars)
     planned = plan_series(project, find_series(project, request_of(pairs)))
     found = [row for row in planned.rows if word in _names(row)]
     if len(found) != 1:
@@ -82,13 +59,14 @@ def takes_of(project: Project, row: Row) -> list[Take]:
         return attempts.takes_of(database, row.iteration_id)
 
 
-def _list(project: Project, planned: PlannedSeries, row: Row, _: Sequence[str], arguments: Arguments) -> int:
+def _list(project: Project, arguments: Arguments) -> int:
     from thumbforge.commands.view import print_table, when, write
     from thumbforge.planning.project import relative
 
+    _, row = find_item(project, arguments.words[0], arguments.pairs)
     takes = takes_of(project, row)
     paths = [relative(project.store.path(take.sha256, take.suffix), project.root) for take in takes]
-    if arguments.options["json"]:
+    if arguments.as_json:
         names = ("take", "in_use", "sha256", "closed_at", "calls", "cost", "currency")
         shown = [
             {**{name: getattr(take, name) for name in names}, "path": path}
@@ -111,7 +89,7 @@ def _list(project: Project, planned: PlannedSeries, row: Row, _: Sequence[str], 
     return Exit.DONE
 
 
-def _use(project: Project, planned: PlannedSeries, row: Row, words: Sequence[str], arguments: Arguments) -> int:
+def _use(project: Project, arguments: Arguments) -> int:
     from thumbforge.cancel import Cancel
     from thumbforge.commands.running import configure_logging, run_tasks
     from thumbforge.commands.view import print_result
@@ -120,13 +98,15 @@ def _use(project: Project, planned: PlannedSeries, row: Row, words: Sequence[str
     from thumbforge.tasks.session import Session, start
     from thumbforge.tasks.tasks import add
 
-    take = next((t for t in takes_of(project, row) if str(t.take) == words[0]), None)
+    item, number = arguments.words
+    planned, row = find_item(project, item, arguments.pairs)
+    take = next((t for t in takes_of(project, row) if t.take == number), None)
     if take is None or row.iteration_id is None:
-        raise UsageError(f"there is no take {words[0]}", hint="thumbforge takes list shows them")
+        raise UsageError(f"there is no take {number}", hint="thumbforge takes list shows them")
     if row.is_locked:
         raise UsageError("the item is locked", hint="thumbforge takes unlock it first")
     project.store.verify(take.sha256, take.suffix)
-    configure_logging(project, as_json=arguments.options["json"])
+    configure_logging(project, as_json=arguments.as_json)
     with project.ledger() as ledger:
         use_attempt(ledger.database, row.iteration_id, take.attempt_id, ledger.now())
     planned = decided(project, planned)
@@ -134,17 +114,19 @@ def _use(project: Project, planned: PlannedSeries, row: Row, words: Sequence[str
     session = start(Session(project, Cancel()))
     result = run_tasks(session, add(session, planned, [now]), None)
     page = session.sheets.get(planned.series.name, "")
-    print_result(result, project, page, as_json=arguments.options["json"])
+    print_result(result, project, page, as_json=arguments.as_json)
     return int(result.exit_code)
 
 
-def _lock(project: Project, planned: PlannedSeries, row: Row, _: Sequence[str], arguments: Arguments) -> int:
+def _lock(project: Project, arguments: Arguments) -> int:
+    planned, row = find_item(project, arguments.words[0], arguments.pairs)
     if row.status != "completed" or row.action != "skip":
         raise UsageError(f"{row.wanted.task_name} is not done: {row.reason}", hint="make it first, then lock it")
     return _set_lock(project, planned, row, True, arguments)
 
 
-def _unlock(project: Project, planned: PlannedSeries, row: Row, _: Sequence[str], arguments: Arguments) -> int:
+def _unlock(project: Project, arguments: Arguments) -> int:
+    planned, row = find_item(project, arguments.words[0], arguments.pairs)
     return _set_lock(project, planned, row, False, arguments)
 
 
@@ -154,8 +136,35 @@ def _set_lock(project: Project, planned: PlannedSeries, row: Row, locked: bool, 
 
     with project.ledger() as ledger:
         exports.lock(ledger.database, planned.series.name, row.wanted.item_key, locked, ledger.now())
-    if arguments.options["json"]:
+    if arguments.as_json:
         print_json({"item": row.wanted.task_name, "locked": locked})
     else:
         write(f"{row.wanted.task_name} is {'locked: its picture stays as it is' if locked else 'unlocked'}.")
     return Exit.DONE
+
+
+_ITEM = Word("ITEM")
+
+
+class Takes(ThumbCommand):
+    name = "takes"
+    doc_purpose = "list the takes of an item, go back to one, or lock an approved picture"
+    doc_description = (
+        "ITEM is a part number, a video id, or a task's name (thumb:<series>:<video>). A new take is made with batch "
+        "only=7 retake=yes. The series may be left out where the project has one."
+    )
+    example = "takes use 7 1 series=my-series"
+    verbs = (
+        Verb("list", (_ITEM,), _list, "the takes that have art, and which one is in use", SERIES_OPTIONS),
+        Verb(
+            "use",
+            (_ITEM, Word("N", read=whole())),
+            _use,
+            "go back (or forth) to a take, without a call",
+            SERIES_OPTIONS,
+        ),
+        Verb(
+            "lock", (_ITEM,), _lock, "protect an approved picture: what changes is reported, not made", SERIES_OPTIONS
+        ),
+        Verb("unlock", (_ITEM,), _unlock, "end that", SERIES_OPTIONS),
+    )

@@ -6,8 +6,11 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thumbforge.commands.command import JSON_OPTION, VAR_OPTION, Arguments, ThumbCommand, print_json
-from thumbforge.errors import Exit, Interrupted, StoreError, ThumbforgeError, UsageError
+from thumbforge.commands.command import ThumbCommand, print_json
+from thumbforge.commands.operands import TEMPLATE
+from thumbforge.commands.verbs import VAR, Arguments, Verb, Word
+from thumbforge.errors import Exit, StoreError, ThumbforgeError, UsageError
+from thumbforge.tasks.options import Option, whole
 from thumbforge.text import one_line, printable
 
 if TYPE_CHECKING:
@@ -19,63 +22,6 @@ if TYPE_CHECKING:
 
 BASE = "series-parts"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_TRIED_ON = ("video", "playlist", "part")
-_TAKES = {
-    "list": (),
-    "show": (),
-    "new": ("from",),
-    "validate": (),
-    "render": _TRIED_ON,
-    "preview": (*_TRIED_ON, "hero", "out"),
-}
-"""What each verb takes by option or pair, beside --var and --json."""
-
-
-def _option(name: str, about: str) -> dict[str, Any]:
-    return {"name": name, "short": "", "long": name, "type": str, "default": None, "help": about}
-
-
-class Template(ThumbCommand):
-    name = "template"
-    doc_purpose = "list, show, begin, check and try templates; nothing of this costs a call"
-    doc_usage = "list | show NAME | new NAME | validate [NAME|FILE …] | render NAME | preview NAME"
-    doc_description = (
-        "show prints a template with all that it extends. new writes specs/templates/NAME.yaml with commented examples "
-        "and overwrites nothing. validate tells every problem with file and line, by default of all templates of the "
-        "project. render prints the texts, preview writes one PNG, both for a video of a playlist or, where none is "
-        "named, for a sample; what a series of the playlist says (vars, hero, output) holds. var.<name>=<value> sets a "
-        "variable of the template."
-    )
-    pair_names = ("video", "playlist", "part", "hero", "out", "from")
-    cmd_options = (
-        _option("from", f"new: the template to start from; {BASE} where none is named"),
-        _option("playlist", "render, preview: playlist id, YouTube URL, spec name, or a YAML, JSON or CSV file"),
-        _option("video", "render, preview: a video of it, by id or link; without --playlist, of any playlist"),
-        _option("part", "render, preview: the item with this part; with --video, the part that it is shown as"),
-        _option("hero", "preview: the picture to start from: an image file, a run id or an iteration id"),
-        _option("out", "preview: the PNG file to write; out/preview-NAME.png where none is named"),
-        VAR_OPTION,
-        JSON_OPTION,
-    )
-
-    def run(self, arguments: Arguments) -> int:
-        verb, *words = arguments.words or ("list",)
-        if verb not in _TAKES:
-            raise UsageError(f"template does not know {verb!r}", hint=f"thumbforge template {self.doc_usage}")
-        if strange := [name for name in arguments.pairs.values if name not in _TAKES[verb]]:
-            raise UsageError(f"template {verb} takes no {strange[0]}", hint=f"thumbforge help {self.name}")
-        if arguments.pairs.vars and verb not in {"validate", "render", "preview"}:
-            raise UsageError(f"template {verb} takes no variables")
-        if len(words) != 1 and verb in _OF_ONE:
-            raise UsageError(f"template {verb} takes one NAME", hint=f"thumbforge template {verb} {BASE}")
-        if verb == "list" and words:
-            raise UsageError(f"template list takes no words, got {words[0]!r}")
-        try:
-            if verb in _OF_ONE:
-                return _OF_ONE[verb](self.project(), words[0], arguments)
-            return _list(self.project(), arguments) if verb == "list" else _validate(self.project(), words, arguments)
-        except KeyboardInterrupt:
-            raise Interrupted("interrupted") from None
 
 
 def _list(project: Project, arguments: Arguments) -> int:
@@ -83,7 +29,7 @@ def _list(project: Project, arguments: Arguments) -> int:
     from thumbforge.planning.template_check import sources
 
     rows = [_row(project, source) for source in sources(project.catalog)]
-    if arguments.options["json"]:
+    if arguments.as_json:
         print_json({"templates": rows})
         return Exit.DONE
     print_table(("name", "version", "from", "hash", "extends", "problem"), [_cells(row) for row in rows])
@@ -121,15 +67,16 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _show(project: Project, name: str, arguments: Arguments) -> int:
+def _show(project: Project, arguments: Arguments) -> int:
     from thumbforge.commands.template_text import as_yaml, content
     from thumbforge.commands.view import write
     from thumbforge.planning.template_check import source
 
+    [name] = arguments.words
     found = source(project.catalog, name)
     template = project.catalog.template(name)
     row = _row(project, found)
-    if arguments.options["json"]:
+    if arguments.as_json:
         print_json({**{key: row[key] for key in row if key != "problem"}, "template": content(template)})
         return Exit.DONE
     base = f", extends {found.extends}" if found.extends else ""
@@ -139,18 +86,19 @@ def _show(project: Project, name: str, arguments: Arguments) -> int:
     return Exit.DONE
 
 
-def _new(project: Project, name: str, arguments: Arguments) -> int:
+def _new(project: Project, arguments: Arguments) -> int:
     from thumbforge.commands.template_text import starter
     from thumbforge.commands.view import write
     from thumbforge.planning.template_check import source
 
+    [name] = arguments.words
     if not _NAME.fullmatch(name) or name.lower().endswith((".yaml", ".yml")):
         raise UsageError(
             f"{name!r} is no name for a template",
             hint="letters, digits, dots, - and _; at most 64, no folder, no .yaml",
         )
     built_in = name in project.catalog.template_names() and source(project.catalog, name).is_built_in
-    base = arguments.pairs.get("from") or (name if built_in else BASE)
+    base = arguments.options["from"] or (name if built_in else BASE)
     folder = project.root / "specs" / "templates"
     taken = [folder / f"{name}{suffix}" for suffix in (".yaml", ".yml")]
     if there := next((path for path in taken if path.exists()), None):
@@ -162,7 +110,7 @@ def _new(project: Project, name: str, arguments: Arguments) -> int:
     template = project.catalog.template(base)
     text = starter(name, template, template.version + 1 if base == name else 1)
     _write_new(taken[0], text)
-    if arguments.options["json"]:
+    if arguments.as_json:
         print_json({"name": name, "extends": base, "file": f"specs/templates/{name}.yaml"})
         return Exit.DONE
     write(f"made  specs/templates/{name}.yaml")
@@ -179,16 +127,16 @@ def _write_new(path: Path, text: str) -> None:
         raise StoreError(f"{path} could not be written: {error.strerror}") from error
 
 
-def _validate(project: Project, words: list[str], arguments: Arguments) -> int:
+def _validate(project: Project, arguments: Arguments) -> int:
     from thumbforge.commands.view import print_table, write
     from thumbforge.planning.template_check import check_all, file_of, find, sources
 
-    paths = [find(project, word) for word in words] or [
+    paths = [find(project, word) for word in arguments.words] or [
         source.path for source in sources(project.catalog) if not source.is_built_in
     ]
-    found = check_all(project, paths, arguments.pairs.vars)
+    found = check_all(project, paths, arguments.vars)
     rows = [(t.name, t.version, file_of(project, path), t.spec_hash) for t, path in zip(found, paths, strict=True)]
-    if arguments.options["json"]:
+    if arguments.as_json:
         names = ("name", "version", "file", "spec_hash")
         print_json({"templates": [dict(zip(names, row, strict=True)) for row in rows]})
     elif not rows:
@@ -201,27 +149,30 @@ def _validate(project: Project, words: list[str], arguments: Arguments) -> int:
     return Exit.DONE
 
 
-def _trial(name: str, arguments: Arguments) -> Trial:
+def _trial(arguments: Arguments) -> Trial:
     from thumbforge.planning.preview import Trial
+
+    options = arguments.options
+    return Trial(
+        arguments.words[0], options["playlist"], options["video"], options["part"], options.get("hero"), arguments.vars
+    )
+
+
+def _video(text: str) -> str | None:
     from thumbforge.sources.links import video_in
 
-    pairs = arguments.pairs
-    part = pairs.whole("part")
-    if part is not None and part > 100_000:
-        raise UsageError(f"part={part}: expected 0 to 100000")
-    word = (pairs.get("video") or "").removeprefix("\0")
-    video = video_in(word) if word else None
-    if word and not video:
-        raise UsageError(f"video={word} is no video id and no YouTube address")
-    return Trial(name, pairs.get("playlist"), video, part, pairs.get("hero"), pairs.vars)
+    video = video_in(text) if text else None
+    if text and not video:
+        raise ValueError("is no video id and no YouTube address")
+    return video
 
 
-def _render(project: Project, name: str, arguments: Arguments) -> int:
+def _render(project: Project, arguments: Arguments) -> int:
     from thumbforge.planning.preview import texts
 
-    wanted = texts(project, _trial(name, arguments))
+    wanted = texts(project, _trial(arguments))
     shown = _rendered(wanted)
-    if arguments.options["json"]:
+    if arguments.as_json:
         print_json(shown)
         return Exit.DONE
     _print_rendered(wanted, shown)
@@ -266,19 +217,23 @@ def _print_rendered(wanted: Wanted, shown: dict[str, Any]) -> None:
         write("\n".join(f"  {printable(line)}".rstrip() for line in (text or "none").split("\n")))
 
 
-def _preview(project: Project, name: str, arguments: Arguments) -> int:
+def _printable(line: str) -> str:
+    return "".join(char if char.isprintable() else " " for char in line)
+
+
+def _preview(project: Project, arguments: Arguments) -> int:
     from thumbforge import log
     from thumbforge.commands.view import write
     from thumbforge.planning.preview import draw, texts
     from thumbforge.planning.project import relative
 
-    trial = _trial(name, arguments)
-    out = arguments.pairs.get("out")
+    [name], trial = arguments.words, _trial(arguments)
+    out = arguments.options["out"]
     target = project.cwd / out if out else project.out / f"preview-{name}.png"
     if target.suffix.lower() != ".png" or target.is_dir():
         raise UsageError(f"--out {out}: a preview is a .png file", hint=f"--out preview-{name}.png")
     report = draw(texts(project, trial), target)
-    if arguments.options["json"]:
+    if arguments.as_json:
         print_json(
             {
                 "template": name,
@@ -297,5 +252,52 @@ def _preview(project: Project, name: str, arguments: Arguments) -> int:
     return Exit.DONE
 
 
-_OF_ONE = {"show": _show, "new": _new, "render": _render, "preview": _preview}
-"""The verbs that are about one template."""
+_TRIED_ON = (
+    Option("playlist", "playlist id, YouTube URL, spec name, or a YAML, JSON or CSV file", value="LIST"),
+    Option("video", "a video of it, by id or link; without --playlist, of any playlist", _video, "VIDEO"),
+    Option("part", "the item with this part; with --video, the part that it is shown as", whole(0, 100_000), "N"),
+)
+
+
+class Template(ThumbCommand):
+    name = "template"
+    doc_purpose = "list, show, begin, check and try templates; nothing of this costs a call"
+    doc_description = (
+        "render and preview are for a video of a playlist or, where none is named, for a sample; what a series of the "
+        "playlist says (vars, hero, output) holds."
+    )
+    example = "template preview series-parts --playlist my-list --part 7"
+    default = "list"
+    verbs = (
+        Verb("list", (), _list, "every template, built-in and of the project"),
+        Verb("show", (TEMPLATE,), _show, "a template with all that it extends"),
+        Verb(
+            "new",
+            (Word("NAME"),),
+            _new,
+            "write specs/templates/NAME.yaml with commented examples; overwrites nothing",
+            (Option("from", f"the template to start from; {BASE} where none is named", value="NAME"),),
+        ),
+        Verb(
+            "validate",
+            (Word("NAME|FILE", is_optional=True, is_repeated=True),),
+            _validate,
+            "every problem with file and line; by default of all templates of the project",
+            (VAR,),
+        ),
+        Verb("render", (TEMPLATE,), _render, "print the prompt and the texts that are drawn", (*_TRIED_ON, VAR)),
+        Verb(
+            "preview",
+            (TEMPLATE,),
+            _preview,
+            "write one PNG, and print its path",
+            (
+                *_TRIED_ON,
+                Option(
+                    "hero", "the picture to start from: an image file, a run id or an iteration id", value="PICTURE"
+                ),
+                Option("out", "the PNG file to write; out/preview-NAME.png where none is named", value="FILE"),
+                VAR,
+            ),
+        ),
+    )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from thumbforge.commands.command import JSON_OPTION, Arguments, ThumbCommand, print_json
+from thumbforge.commands.command import ThumbCommand, print_json
+from thumbforge.commands.verbs import Arguments, Verb
 from thumbforge.errors import Exit, NotFound, UsageError
+from thumbforge.tasks.options import Option, flag, whole
 from thumbforge.text import counted
 
 if TYPE_CHECKING:
@@ -19,148 +20,91 @@ if TYPE_CHECKING:
     from thumbforge.upkeep.repair import Removal
 
 
-def _flag(name: str, about: str) -> dict[str, Any]:
-    return {"name": name, "short": "", "long": name, "type": bool, "default": False, "help": about}
+@contextmanager
+def _job(
+    project: Project, arguments: Arguments, kind: Literal["audit", "repair"], *, anew: bool = False
+) -> Iterator[Job]:
+    """A run of its own in the ledger, with a lease, that can be stopped."""
+    from thumbforge.cancel import Cancel
+    from thumbforge.commands.running import configure_logging
+    from thumbforge.tasks.reporter import interruptible
+    from thumbforge.upkeep.job import Job
+
+    configure_logging(project, as_json=arguments.as_json)
+    if not anew and not project.ledger_path.exists():
+        raise NotFound("this project has no ledger yet", hint="thumbforge batch makes one")
+    cancel = Cancel()
+    with (
+        project.ledger() as ledger,
+        interruptible(cancel),
+        Job(ledger, project.settings, kind, cancel) as job,
+    ):
+        yield job
 
 
-class _Upkeep(ThumbCommand):
-    """What the three share: a job run in the ledger, with a lease, that can be stopped."""
+def _audit(project: Project, arguments: Arguments) -> int:
+    from thumbforge.commands.view import print_table, write
+    from thumbforge.upkeep.audit import audit, table
 
-    def run(self, arguments: Arguments) -> int:
-        if arguments.words:
-            raise UsageError(f"{self.name} takes no words, got {arguments.words[0]!r}")
-        self.check(arguments)
-        with self._job(arguments) as (project, job):
-            return self.work(project, job, arguments)
-
-    def check(self, arguments: Arguments) -> None:
-        """Refuse what cannot be, before a run is recorded."""
-
-    def work(self, project: Project, job: Job, arguments: Arguments) -> int:
-        raise AssertionError(f"{type(self).__name__} has no work")
-
-    @contextmanager
-    def _job(self, arguments: Arguments, *, anew: bool = False) -> Iterator[tuple[Project, Job]]:
-        from thumbforge.cancel import Cancel
-        from thumbforge.commands.running import configure_logging
-        from thumbforge.tasks.reporter import interruptible
-        from thumbforge.upkeep.job import Job
-
-        project = self.project()
-        configure_logging(project, as_json=arguments.options["json"])
-        if not anew and not project.ledger_path.exists():
-            raise NotFound("this project has no ledger yet", hint="thumbforge batch makes one")
-        cancel = Cancel()
-        kind: Literal["audit", "repair"] = "audit" if self.name == "audit" else "repair"
-        with (
-            project.ledger() as ledger,
-            interruptible(cancel),
-            Job(ledger, project.settings, kind, cancel) as job,
-        ):
-            yield project, job
-
-
-class Audit(_Upkeep):
-    name = "audit"
-    doc_purpose = "check that the ledger, the stored pictures and the exports agree"
-    doc_usage = ""
-    doc_description = "Changes nothing but its own result in the ledger. Exit 0: all is well; 1: there are findings."
-    cmd_options = (JSON_OPTION,)
-
-    def work(self, project: Project, job: Job, arguments: Arguments) -> int:
-        from thumbforge.commands.view import print_table, write
-        from thumbforge.upkeep.audit import audit, table
-
+    with _job(project, arguments, "audit") as job:
         found = audit(project, job.database, job.run_id, job.now, job.grace_s, job.check_stop)
         exit_code = Exit.UNEXPECTED if found.findings else Exit.DONE
         job.finish(found.as_dict(), exit_code)
-        if arguments.options["json"]:
-            print_json({"run": job.run_id, **found.as_dict(), "exit_code": exit_code})
-            return exit_code
-        for title, entries in (("finding", found.findings), ("note", found.notes)):
-            if entries:
-                print_table((title, "what", "detail"), table(entries))
-        checked = ", ".join(f"{count} {name}s" for name, count in found.checked.items())
-        write(f"{counted(len(found.findings), 'finding')}, {counted(len(found.notes), 'note')}; checked {checked}.")
+    if arguments.as_json:
+        print_json({"run": job.run_id, **found.as_dict(), "exit_code": exit_code})
         return exit_code
+    for title, entries in (("finding", found.findings), ("note", found.notes)):
+        if entries:
+            print_table((title, "what", "detail"), table(entries))
+    checked = ", ".join(f"{count} {name}s" for name, count in found.checked.items())
+    write(f"{counted(len(found.findings), 'finding')}, {counted(len(found.notes), 'note')}; checked {checked}.")
+    return exit_code
 
 
-class Repair(_Upkeep):
-    name = "repair"
-    doc_purpose = "remove files that nothing needs, or rebuild the ledger from what the store tells"
-    doc_usage = "[--apply] [--damaged | --rebuild]"
-    doc_description = (
-        "Shows what would go; --apply does it. Files younger than repair.grace_s stay. --damaged also removes stored "
-        "pictures whose bytes are not what their name says: the next batch makes them anew, at the price of a call. "
-        "--rebuild removes nothing: it writes into the ledger, or into a new one where it is damaged or gone, what "
-        "manifests and records tell of paid art."
-    )
-    cmd_options = (
-        _flag("apply", "do it, do not only show"),
-        _flag("damaged", "also damaged pictures"),
-        _flag("rebuild", "write the ledger's rows of paid art back"),
-        JSON_OPTION,
-    )
+def _repair(project: Project, arguments: Arguments) -> int:
+    from thumbforge.upkeep.repair import repair
 
-    def run(self, arguments: Arguments) -> int:
-        if not arguments.options["rebuild"]:
-            return super().run(arguments)
-        if arguments.words or arguments.options["damaged"]:
-            raise UsageError("--rebuild goes with --apply alone", hint="thumbforge repair --rebuild")
-        from thumbforge.upkeep.rebuild import damage, rebuild, set_aside
-
-        project, apply = self.project(), arguments.options["apply"]
-        broken = damage(project.ledger_path)
-        if not apply:
-            with nullcontext() if broken else project.reading() as database:
-                found = rebuild(project, database, None)
-            return _tell_rebuilt(None, found, broken, arguments)
-        if broken:
-            broken = f"{broken}; it is {set_aside(project.ledger_path).name} now"
-        with self._job(arguments, anew=True) as (project, job):
-            found = rebuild(project, job.database, job)
-            job.finish(found.as_dict(), Exit.DONE)
-        return _tell_rebuilt(job.run_id, found, broken, arguments)
-
-    def work(self, project: Project, job: Job, arguments: Arguments) -> int:
-        from thumbforge.upkeep.repair import repair
-
-        options = arguments.options
+    options = arguments.options
+    if options["rebuild"]:
+        return _rebuild(project, arguments)
+    with _job(project, arguments, "repair") as job:
         found = repair(project, job.database, job.now, job.grace_s, damaged=options["damaged"], apply=options["apply"])
-        return _tell(project, job, job.stoppable(found), apply=options["apply"], as_json=options["json"])
+        return _tell(project, job, job.stoppable(found), arguments)
 
 
-class Prune(_Upkeep):
-    name = "prune"
-    doc_purpose = "drop superseded takes and finals"
-    doc_usage = "--keep N [--apply]"
-    doc_description = (
-        "Keeps what is in use and the N newest superseded ones of each item. Shows what would go; --apply does it."
-    )
-    cmd_options = (
-        {"name": "keep", "short": "", "long": "keep", "type": str, "default": None, "help": "superseded ones to keep"},
-        _flag("apply", "remove, do not only show"),
-        JSON_OPTION,
-    )
+def _rebuild(project: Project, arguments: Arguments) -> int:
+    from thumbforge.upkeep.rebuild import damage, rebuild, set_aside
 
-    def check(self, arguments: Arguments) -> None:
-        if not re.fullmatch(r"[0-9]{1,6}", arguments.options["keep"] or ""):
-            raise UsageError("prune needs --keep N", hint="--keep 0 keeps only what is in use")
-
-    def work(self, project: Project, job: Job, arguments: Arguments) -> int:
-        from thumbforge.upkeep.repair import prune
-
-        found = prune(project, job.database, int(arguments.options["keep"]), apply=arguments.options["apply"])
-        return _tell(
-            project, job, job.stoppable(found), apply=arguments.options["apply"], as_json=arguments.options["json"]
-        )
+    if arguments.options["damaged"]:
+        raise UsageError("--rebuild goes with --apply alone", hint="thumbforge repair --rebuild")
+    broken = damage(project.ledger_path)
+    if not arguments.options["apply"]:
+        with nullcontext() if broken else project.reading() as database:
+            found = rebuild(project, database, None)
+        return _tell_rebuilt(None, found, broken, arguments)
+    if broken:
+        broken = f"{broken}; it is {set_aside(project.ledger_path).name} now"
+    with _job(project, arguments, "repair", anew=True) as job:
+        found = rebuild(project, job.database, job)
+        job.finish(found.as_dict(), Exit.DONE)
+    return _tell_rebuilt(job.run_id, found, broken, arguments)
 
 
-def _tell(project: Project, job: Job, found: Iterator[Removal | Foreign], *, apply: bool, as_json: bool) -> int:
+def _prune(project: Project, arguments: Arguments) -> int:
+    from thumbforge.upkeep.repair import prune
+
+    options = arguments.options
+    with _job(project, arguments, "repair") as job:
+        found = prune(project, job.database, options["keep"], apply=options["apply"])
+        return _tell(project, job, job.stoppable(found), arguments)
+
+
+def _tell(project: Project, job: Job, found: Iterator[Removal | Foreign], arguments: Arguments) -> int:
     from thumbforge.commands.view import print_table, write
     from thumbforge.planning.project import relative
     from thumbforge.upkeep.files import Foreign
 
+    apply = arguments.options["apply"]
     things = list(found)
     foreign = [relative(thing.path, project.home) for thing in things if isinstance(thing, Foreign)]
     gone = [thing for thing in things if not isinstance(thing, Foreign)]
@@ -172,7 +116,7 @@ def _tell(project: Project, job: Job, found: Iterator[Removal | Foreign], *, app
         "foreign": foreign,
     }
     job.finish(document, Exit.DONE)
-    if as_json:
+    if arguments.as_json:
         print_json({"run": job.run_id, **document, "exit_code": Exit.DONE})
         return Exit.DONE
     if gone:
@@ -188,7 +132,7 @@ def _tell_rebuilt(run_id: str | None, found: Rebuilt, broken: str | None, argume
     from thumbforge.commands.view import write
 
     apply = arguments.options["apply"]
-    if arguments.options["json"]:
+    if arguments.as_json:
         told = {"applied": apply, "damage": broken, **found.as_dict()}
         print_json({"run": run_id, **told, "exit_code": Exit.DONE})
         return Exit.DONE
@@ -205,3 +149,63 @@ def _tell_rebuilt(run_id: str | None, found: Rebuilt, broken: str | None, argume
     if apply and found.arts:
         write("thumbforge batch draws their pictures anew, without a call.")
     return Exit.DONE
+
+
+_APPLY = flag("apply", "do it, do not only show")
+
+
+class Audit(ThumbCommand):
+    name = "audit"
+    doc_purpose = "check that the ledger, the stored pictures and the exports agree"
+    doc_description = "Exit 0: all is well; 1: there are findings."
+    example = "audit"
+    verbs = (Verb("", (), _audit, "changes nothing but its own result in the ledger"),)
+
+
+class Repair(ThumbCommand):
+    name = "repair"
+    doc_purpose = "remove files that nothing needs, or rebuild the ledger from what the store tells"
+    doc_description = "Files younger than the setting repair.grace_s stay."
+    example = "repair --apply"
+    verbs = (
+        Verb(
+            "",
+            (),
+            _repair,
+            "shows what would go",
+            (
+                _APPLY,
+                flag(
+                    "damaged",
+                    "also stored pictures whose bytes are not what their name says: the next batch makes them anew, at "
+                    "the price of a call",
+                ),
+                flag(
+                    "rebuild",
+                    "remove nothing, but write into the ledger, or into a new one where it is damaged or gone, what "
+                    "manifests and records tell of paid art",
+                ),
+            ),
+        ),
+    )
+
+
+class Prune(ThumbCommand):
+    name = "prune"
+    doc_purpose = "drop superseded takes and finals"
+    doc_description = (
+        "Keeps what is in use, and of each item the newest superseded ones. --keep 0 keeps what is in use."
+    )
+    example = "prune --keep 1 --apply"
+    verbs = (
+        Verb(
+            "",
+            (),
+            _prune,
+            "shows what would go",
+            (
+                Option("keep", "superseded ones of each item to keep", whole(0, 999_999), "N", is_required=True),
+                _APPLY,
+            ),
+        ),
+    )

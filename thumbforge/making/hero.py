@@ -119,15 +119,17 @@ def make_heroes(batch: Batch, at_once: int) -> Result:
     return batch.close({})
 
 
-def pick(ledger: Ledger, run: sqlite3.Row, ordinal: int) -> Candidate:
-    """Make candidate `ordinal` the run's one pick. UsageError where there is none, or it is not completed."""
+def pick(ledger: Ledger, run: sqlite3.Row, word: str) -> Candidate:
+    """Make a candidate the run's one pick, by its number or the start of its iteration's id. UsageError where there is
+    none, or it is not completed."""
     found = candidates(ledger.database, run)
-    chosen = next((candidate for candidate in found if candidate.ordinal == ordinal), None)
-    if chosen is None:
-        raise UsageError(f"run {run['id'][:8]} has candidates 1 to {len(found)}, not {ordinal}")
+    named = [c for c in found if str(c.ordinal) == word] or [c for c in found if c.iteration_id.startswith(word)]
+    if len(named) != 1:
+        raise UsageError(f"run {run['id'][:8]} has candidates 1 to {len(found)}, not {word}")
+    [chosen] = named
     if chosen.status != "completed":
         raise UsageError(
-            f"candidate {ordinal} is {chosen.status}, not completed", hint="pick another, or resume the run"
+            f"candidate {chosen.ordinal} is {chosen.status}, not completed", hint="pick another, or resume the run"
         )
     heroes.pick(ledger.database, run["id"], chosen.iteration_id, ledger.now())
     return replace(chosen, picked=True)

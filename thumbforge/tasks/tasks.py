@@ -27,9 +27,7 @@ from thumbforge.text import one_line
 
 def request_of(pairs: variables.Pairs) -> SeriesRequest:
     return SeriesRequest(
-        **{name: pairs.get(name) for name in ("series", "playlist", "hero", "template", "provider", "reference")},
-        max_images=pairs.whole("max_images"),
-        max_cost=pairs.amount("max_cost"),
+        **{option.pair: pairs.get(option.pair) for option in (*variables.SERIES_OPTIONS, *variables.LIMITS)},
         vars=pairs.vars,
     )
 
@@ -50,7 +48,7 @@ def _session_of_dodo() -> Session:
     pairs = variables.of_tasks()
     project = Project(Path.cwd(), Path(get_initial_workdir() or Path.cwd()))
     placement = Placement.of(project.settings, pairs.get("executor"), pairs.get("scheduler"))
-    session = sessions.start(Session(project, Cancel(), wait=pairs.flag("wait", True), placement=placement))
+    session = sessions.start(Session(project, Cancel(), wait=pairs.get("wait", True), placement=placement))
     request = request_of(pairs)
     with project.reading() as database:
         place = project.place(database)
@@ -60,7 +58,7 @@ def _session_of_dodo() -> Session:
             raise UsageError(f"{about[0]}= needs a series", hint="series=… or playlist=… hero=…")
         found = [resolve(place, request)] if named else all_series(place, request.vars)
     for series in found:
-        planned = plan_series(project, series, pairs.whole("max_retries"))
+        planned = plan_series(project, series, pairs.get("max_retries"))
         add(session, planned, select(planned.rows, pairs.get("only")) if planned.rows else ())
     return session
 

@@ -10,54 +10,57 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from typing import Any
 
 import doit.doit_cmd
 
 from thumbforge import text
 from thumbforge.errors import UsageError
+from thumbforge.tasks.options import Option, amount, choice, whole, yes_or_no
 
 NAME = re.compile(r"(?:var\.)?[A-Za-z_][A-Za-z0-9_]*")
-SERIES_NAMES = ("series", "playlist", "hero", "template", "provider", "reference", "max_images", "max_cost")
-RUN_NAMES = ("executor", "scheduler")
+SERIES_OPTIONS = (
+    Option("series", "a series of specs/series", value="NAME"),
+    Option("playlist", "playlist id, YouTube URL, spec name, or a YAML, JSON or CSV file", value="LIST"),
+    Option("hero", "the picture that sets the style: an image file, a run id or an iteration id", value="PICTURE"),
+    Option("template", "template name", value="NAME"),
+    Option("provider", "provider profile name", value="NAME"),
+    choice("reference", "which picture of the hero the provider sees", "final", "raw"),
+)
+"""Which series is meant, and what it is made of."""
+LIMITS = (
+    Option("max-images", "refuse to make more pictures than this", whole(), "N"),
+    Option("max-cost", "refuse, or pause, before a call that would cross this amount", amount, "AMOUNT"),
+)
+RUN_OPTIONS = (
+    choice("executor", "where pictures are made: here, or on a Dask cluster", "local", "dask"),
+    Option("scheduler", "address of a Dask cluster's scheduler, such as tcp://host:8786", value="ADDRESS"),
+)
 """How a run is carried out; they change no picture."""
-BATCH_NAMES = (*SERIES_NAMES, "only", "max_retries", "wait", "retake", *RUN_NAMES)
+BATCH_OPTIONS = (
+    *SERIES_OPTIONS,
+    *LIMITS,
+    Option("only", "parts to make, such as 3,7-9", value="PARTS"),
+    Option("max-retries", "tries of a failed item across invocations", whole(), "N"),
+    Option("retake", "yes: make a new take of what is done, and keep the old one", yes_or_no, "yes|no", False),
+    Option("wait", "no: do not wait for items that another run is making", yes_or_no, "yes|no", True),
+    *RUN_OPTIONS,
+)
+RUN_NAMES = frozenset(option.pair for option in RUN_OPTIONS)
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Named values; `vars` are those written `var.<name>`. An empty value is a value."""
+    """Named values as their options read them, without defaults; `vars` are those written `var.<name>`.
 
-    values: Mapping[str, str]
+    An empty value is a value.
+    """
+
+    values: Mapping[str, Any]
     vars: Mapping[str, str]
 
-    def get(self, name: str) -> str | None:
-        return self.values.get(name)
-
-    def whole(self, name: str) -> int | None:
-        text = self.values.get(name)
-        if text is None:
-            return None
-        if not re.fullmatch(r"[0-9]{1,9}", text):
-            raise UsageError(f"{name}={text}: expected a whole number")
-        return int(text)
-
-    def amount(self, name: str) -> Decimal | None:
-        text = self.values.get(name)
-        if text is None:
-            return None
-        if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text):
-            raise UsageError(f"{name}={text}: expected an amount such as 2.50")
-        return Decimal(text)
-
-    def flag(self, name: str, default: bool) -> bool:
-        text = self.values.get(name)
-        known = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-        if text is None:
-            return default
-        if text.lower() not in known:
-            raise UsageError(f"{name}={text}: expected yes or no")
-        return known[text.lower()]
+    def get(self, name: str, default: Any = None) -> Any:
+        return self.values.get(name, default)
 
 
 def typed(command: str, seen: Sequence[str]) -> list[str]:
@@ -87,19 +90,25 @@ def split(words: Iterable[str]) -> tuple[list[tuple[str, str]], list[str]]:
     return pairs, rest
 
 
-def collect(pairs: Iterable[tuple[str, str]], names: Sequence[str]) -> Pairs:
-    """Raises UsageError for a name that is none of `names` (the nearest in the hint) or stands twice."""
+def collect(
+    pairs: Iterable[tuple[str, str]], options: Sequence[Option], written: Mapping[str, str] | None = None
+) -> Pairs:
+    """Raises UsageError for a name that no option has (the nearest in the hint), that stands twice, or a bad value;
+    `written` tells how a name was typed, where it was not as a pair."""
+    known = {option.pair: option for option in options if not option.is_flag}
     values: dict[str, str] = {}
     variables: dict[str, str] = {}
     for name, value in pairs:
         short = name.removeprefix("var.")
         target = variables if name.startswith("var.") else values
-        if target is values and name not in names:
-            raise UsageError(f"unknown variable {name}", hint=nearest(name, names))
+        if target is values and name not in known:
+            raise UsageError(f"unknown variable {name}", hint=nearest(name, tuple(known)))
         if short in target:
             raise UsageError(f"{name} is given twice: {target[short]!r} and {value!r}")
         target[short] = value
-    return Pairs(values, variables)
+    typed = written or {}
+    read = {name: known[name].take(said, typed.get(name, f"{name}={said}")) for name, said in values.items()}
+    return Pairs(read, variables)
 
 
 def nearest(name: str, names: Sequence[str]) -> str:
@@ -116,8 +125,9 @@ def of_tasks() -> Pairs:
     """
     taken = (doit.doit_cmd._CMDLINE_VARS or {}).items()
     pairs = [(name, value) for name, value in taken if NAME.fullmatch(name)]
-    ours = [(n, v) for n, v in pairs if n in BATCH_NAMES or n.startswith("var.")]
+    names = tuple(option.pair for option in BATCH_OPTIONS)
+    ours = [(n, v) for n, v in pairs if n in names or n.startswith("var.")]
     for name, _ in pairs:
-        if (name, _) not in ours and text.nearest(name, BATCH_NAMES, alike=0.75):
-            raise UsageError(f"unknown variable {name}", hint=nearest(name, BATCH_NAMES))
-    return collect(ours, BATCH_NAMES)
+        if (name, _) not in ours and text.nearest(name, names, alike=0.75):
+            raise UsageError(f"unknown variable {name}", hint=nearest(name, names))
+    return collect(ours, BATCH_OPTIONS)
