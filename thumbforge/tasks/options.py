@@ -52,7 +52,7 @@ class Option:
                 raise ValueError(f"expected {alternatives(self.choices)}")
             return self.read(text)
         except ValueError as error:
-            raise UsageError(f"{typed}: {error}") from None
+            raise UsageError(f"{typed}: {error}", hint=f"{self.written}: {self.help}") from None
 
 
 def flag(name: str, about: str, short: str = "") -> Option:
