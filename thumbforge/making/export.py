@@ -9,7 +9,7 @@ import secrets
 import time
 from pathlib import Path
 
-from thumbforge.durable import fsync_directory, make_folder, read_regular, write_durably
+from thumbforge.durable import make_folder, read_regular, replace_durably
 from thumbforge.errors import ExportBlocked, StoreError
 from thumbforge.planning.plan import in_the_way
 from thumbforge.planning.wanted import Wanted
@@ -84,12 +84,12 @@ class Exporter:
         with store_errors(name, "export.file"):
             self._make_folder(target.parent)
             try:
-                self._move(source, self._store.scratch_file(suffix), target)
+                replace_durably(target, read_regular(source), self._store.scratch_file(suffix))
             except OSError as error:
                 if error.errno != errno.EXDEV:
                     raise
                 # the store lies on another disk (THUMBFORGE_HOME): the copy has to be made beside the target
-                self._move(source, target.with_name(f".{target.name}.{secrets.token_hex(4)}"), target)
+                replace_durably(target, read_regular(source))
 
     def _make_folder(self, folder: Path) -> None:
         for path in (self._out, folder):
@@ -107,12 +107,3 @@ class Exporter:
         except OSError:
             return False
         return True
-
-    @staticmethod
-    def _move(source: Path, temporary: Path, target: Path) -> None:
-        try:
-            write_durably(temporary, read_regular(source))
-            temporary.replace(target)
-            fsync_directory(target.parent)
-        finally:
-            temporary.unlink(missing_ok=True)
