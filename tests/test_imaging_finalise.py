@@ -70,13 +70,15 @@ def check(report: rules.Report, rule: str) -> rules.Check:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_built_in_template_makes_a_good_thumbnail(name: str, art: Path, tmp_path: Path) -> None:
-    """Each built-in template gives a 1920x1080 JPEG under the limit, with no warning at all."""
+    """Each built-in template gives a 1920x1080 JPEG under the limit, with no warning but that words which lie across
+    the picture cover what may be its subject."""
     target = tmp_path / "out.jpg"
     report = finalise(
         art, template(name).layout, Drawing("How do I sort a *table*?", "Part 7"), models.Output(), target
     )
     assert report.ok
-    assert report.warnings == ()
+    across = name in ("bold-title", "poster", "news-bar")
+    assert [found for found in report.warnings if not (across and "a guess" in found)] == []
     assert (report.width, report.height, report.media_type) == (1920, 1080, "image/jpeg")
     assert report.bytes == target.stat().st_size <= 2_000_000
 

@@ -30,6 +30,11 @@ TITLES = (
 )
 
 
+def broken(checks: tuple[rules.Check, ...]) -> list[rules.Check]:
+    """What is wrong with the words: a made-up ground has no subject to be found, and the report says so."""
+    return [check for check in checks if not check.ok and not check.detail.startswith("unknown")]
+
+
 def stripes(width: int, one: str, other: str, lean: int) -> Image.Image:
     picture = Image.new("RGB", SIZE, one)
     for x in range(-SIZE[0], 2 * SIZE[0], 2 * width):
@@ -109,7 +114,7 @@ def test_dark_letters_have_a_light_glow_not_a_shadow() -> None:
     title = {"box": {"x": 64, "y": 200, "w": 700, "h": 300}, "color": "#101014", "stroke": 0, "shadow": 1}
     layout = models.Layout.model_validate({"title": title})
     picture, checks = compose.compose(Image.new("RGB", SIZE, "#909090"), layout, Content("dark"), SMALL)
-    assert all(check.ok for check in checks)
+    assert broken(checks) == []
     assert picture.convert("L").getextrema() == (16, picture.convert("L").getextrema()[1])
     assert not any(16 < red < 120 and red == blue for _, (red, _, blue) in picture.getcolors(1 << 20) or [] if _ > 400)
 
@@ -121,7 +126,7 @@ def test_the_three_sizes_are_one_design(name: str, width: int, limit: int) -> No
     output = models.Output(width=width, height=width * 9 // 16, max_bytes=limit)
     content = Content("Sort a *table*", part="Part 7")
     _, checks = compose.compose(Image.new("RGB", SIZE, "#304050"), LAYOUTS[name], content, output)
-    assert all(check.ok for check in checks), checks
+    assert broken(checks) == []
     pixels = next(check.detail.split()[2] for check in checks if check.rule == "text.height")
     _, reference = compose.compose(Image.new("RGB", SIZE, "#304050"), LAYOUTS[name], content, SMALL)
     assert abs(int(pixels) - int(next(c.detail.split()[2] for c in reference if c.rule == "text.height"))) <= 1
@@ -199,7 +204,7 @@ def test_the_help_of_one_text_is_no_ground_of_another(tone: str, accent: str) ->
     picture, checks = compose.compose(
         Image.new("RGB", SIZE, tone), with_accent(accent), Content("Coffee *myths*", "7"), SMALL
     )
-    assert [check for check in checks if not check.ok] == []
+    assert broken(checks) == []
     alone, _ = compose.compose(Image.new("RGB", SIZE, "#203040"), with_accent(accent), Content("Coffee *myths*"), SMALL)
     if accent == "#111111":
         assert picture.crop(BAND).getcolors() == alone.crop(BAND).getcolors()

@@ -83,6 +83,7 @@ class TitleStyle(Model):
     stroke: float = Field(0.055, ge=0, le=0.2, description="outline width in letter sizes")
     stroke_color: Colour = "#101014"
     shadow: float = Field(0.65, ge=0, le=1, description="opacity of the soft shadow")
+    behind: bool = Field(False, description="one or two words may pass behind a subject that is cut out")
     help: Help = Field("shade", description="what may be laid under letters that do not stand out")
     contrast: Contrast = Field(4.5, description="with the ground; a title's outline carries a third of it")
 
@@ -167,6 +168,23 @@ class Scrim(Model):
     color: Colour = "#000000"
 
 
+class SubjectRules(Model):
+    """Shares of the subject, and of its face where that is known, that words may cover and the canvas may cut: above
+    the first a warning, above the second an error."""
+
+    covered: tuple[float, float] = (0.10, 0.30)
+    face_covered: tuple[float, float] = (0.02, 0.10)
+    cut: tuple[float, float] = (0.10, 0.30)
+    face_cut: tuple[float, float] = (0.02, 0.05)
+
+    @model_validator(mode="after")
+    def _in_order(self) -> SubjectRules:
+        for name, (warning, error) in ((name, getattr(self, name)) for name in type(self).model_fields):
+            if not 0 <= warning <= error <= 1:
+                raise ValueError(f"{name} is two shares from 0 to 1, the first not above the second")
+        return self
+
+
 class Layout(Model):
     canvas: Size = Size()
     title: TitleStyle
@@ -178,6 +196,7 @@ class Layout(Model):
     logo: LogoSlot | None = None
     picture: PictureSlot | None = None
     negative_space: NegativeSpace | None = None
+    subject: SubjectRules = SubjectRules()
     focus: tuple[float, float] = Field((0.5, 0.4), description="what a crop keeps, as shares of width and height")
 
     @model_validator(mode="after")

@@ -12,11 +12,18 @@ from functools import reduce
 from PIL import Image, ImageChops
 
 from thumbforge import models
-from thumbforge.imaging import badge, contrast, crop, ground, lettering, patches, rules, slots, tones
+from thumbforge.imaging import badge, contrast, crop, ground, lettering, patches, room, rules, slots, subject, tones
 from thumbforge.imaging.lettering import Block
+from thumbforge.imaging.subject import Subject
 from thumbforge.imaging.surfaces import Surfaces, without
 from thumbforge.imaging.type import shape
 from thumbforge.pixels import colour
+from thumbforge.pixels.placed import GAP, Placed
+
+_FEW = 2
+"""Words that may pass behind the subject."""
+_HIDDEN, _LOST = 0.12, 0.5
+"""Share of a title's ink, and of one letter's, that the subject may hide."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,31 +40,37 @@ class Content:
 
 
 def compose(
-    art: Image.Image, layout: models.Layout, content: Content, output: models.Output
+    art: Image.Image, layout: models.Layout, content: Content, output: models.Output, placed: Placed | None = None
 ) -> tuple[Image.Image, tuple[rules.Check, ...]]:
-    """The finished RGB picture at the output's size, and the checks on its text."""
+    """The finished RGB picture at the output's size, and the checks on its text. `placed` is where the subject of the
+    art stands, if `local` put it there."""
     scale = output.width / layout.canvas.width
     picture = crop.cover(art, output.width, output.height, layout.focus)
     if picture is art:
         picture = art.copy()
+    seen = subject.known(picture, placed)
     colours = tones.Tones(picture)
     surfaces = _ground(picture, layout, colours, scale)
     boxes = _pictures(picture, layout, content, colours, scale)
-    blocks, missing = _blocks(layout, content, colours, scale)
+    blocks, missing, covering = _blocks(layout, content, colours, scale, seen)
     checks = [rules.glyphs(missing)]
     if not any(block.name == "text" for block in blocks):
         checks.append(rules.Check("text.title", "warning", False, "no title is drawn: nothing of it can be seen"))
-    standing = _standing(picture, blocks, surfaces, colours)
+    standing = _standing(picture, blocks, surfaces, colours, seen, covering)
+    bare = picture.copy() if covering else picture
     for text in standing:
         ground.lay(picture, text.ground, surfaces)
         if text.block.plate:
             badge.paint(picture, *text.block.plate)
     for text in standing:
         lettering.paint(picture, text.block, glow=not text.ground.dark, shade=text.shade)
+        if covering and text.block.name == "text":
+            picture.paste(bare, (0, 0), covering)
     tiny = picture.resize(contrast.TINY, Image.Resampling.BOX, reducing_gap=2.0)
     tone = contrast.tones(contrast.in_patches(picture))
     for text in standing:
         checks += _judged(picture.width, tone, tiny, text)
+    checks += _of_subject(seen, standing, layout, surfaces, covering)
     boxes += [block.box for block in blocks]
     checks.append(rules.overlay([_at_720(box, output) for box in boxes]))
     return picture, tuple(checks)
@@ -73,15 +86,25 @@ class _Text:
     shade: colour.Rgb
 
 
-def _standing(picture: Image.Image, blocks: list[Block], surfaces: Surfaces, colours: tones.Tones) -> list[_Text]:
+def _standing(
+    picture: Image.Image,
+    blocks: list[Block],
+    surfaces: Surfaces,
+    colours: tones.Tones,
+    seen: Subject,
+    covering: Image.Image | None,
+) -> list[_Text]:
     """Every text judged on its own ground, before any help is laid. A dark text's surroundings are kept free from the
     shade of a light one, and the other way round."""
     small = contrast.in_patches(picture)
     light = contrast.tones(small)
     bodies = [contrast.body(block.letters, picture.size) for block in blocks]
     taken = [_taken(block, body, picture.size) for block, body in zip(blocks, bodies, strict=True)]
+    if covering:
+        taken.append(patches.touched(patches.covered(covering, (0, 0), picture.size)))
+    keep_off = seen.keep_off() if seen.placed else None
     found = [
-        _on_ground(block, body, small, light, surfaces, colours, _all_but(taken, number))
+        _on_ground(block, body, small, light, surfaces, colours, _all_but(taken, number), keep_off)
         for number, (block, body) in enumerate(zip(blocks, bodies, strict=True))
     ]
     for number, text in enumerate(found):
@@ -100,6 +123,7 @@ def _on_ground(
     surfaces: Surfaces,
     colours: tones.Tones,
     others: Image.Image | None,
+    keep_off: Image.Image | None,
 ) -> _Text:
     if plate := block.plate:
         block = block.coloured(colours, 0.0)
@@ -107,10 +131,12 @@ def _on_ground(
         return _Text(block, stand, ground.Ground((), dark=True), (0, 0, 0))
     on = surfaces.under(body)
     own = surfaces.ground(on)
+    if keep_off and not contrast.meet(body, keep_off):
+        others = ImageChops.lighter(others, keep_off) if others else keep_off
     stand = contrast.stand(block.letters, surfaces.size, own, others, body)
     block = block.coloured(colours, contrast.middle(light, stand.ground))
     stand = replace(stand, letters=block.letters)
-    found = ground.plan(stand, small, on, block.wish.help, block.style.fill)
+    found = ground.plan(stand, small, on, block.wish.help, block.style.fill, keep_off)
     if found.plain:
         block = block.plain()
         stand = replace(stand, letters=block.letters)
@@ -158,18 +184,63 @@ def _pictures(
 
 
 def _blocks(
-    layout: models.Layout, content: Content, colours: tones.Tones, scale: float
-) -> tuple[list[Block], tuple[str, ...]]:
-    """Every text of the layout that has something to show, set and rasterised; and the letters that no font has."""
-    found = list(_set(layout, content, colours, scale))
+    layout: models.Layout, content: Content, colours: tones.Tones, scale: float, seen: Subject
+) -> tuple[list[Block], tuple[str, ...], Image.Image | None]:
+    """Every text of the layout that has something to show, set and rasterised; the letters that no font has; and what
+    is laid over the title again, where it passes behind the subject."""
+    (title, lost), covering = _title(layout.title, content, colours, scale, seen)
+    found = [(title, lost), *_labels(layout, content, colours, scale)]
     missing = dict.fromkeys(cluster for _, lost in found for cluster in lost)
-    return [block for block, _ in found if block], tuple(missing)
+    return [block for block, _ in found if block], tuple(missing), covering
 
 
-def _set(
+def _title(
+    style: models.TitleStyle, content: Content, colours: tones.Tones, scale: float, seen: Subject
+) -> tuple[lettering.Set, Image.Image | None]:
+    """The title beside the subject; or behind it, where the layout lets it, it is short, and no letter is lost."""
+
+    def title(into: float) -> lettering.Set:
+        return lettering.title(style, content.title, content.speech, colours, scale, _beside(seen.placed, into))
+
+    wide = seen.size[0]
+    outline = subject.OUTLINE * wide / 1280 if seen.placed and seen.placed.look == "cutout" else 0
+    if style.behind and (covering := subject.behind(seen, outline)):
+        found = title((subject.INTO + GAP / 1280) * wide)
+        block = found[0]
+        if block and len(block.ink.words) <= _FEW:
+            share, letter = subject.hidden(block.ink, covering)
+            if 0 < share <= _HIDDEN and letter <= _LOST:
+                return found, covering
+    return title(0.0), None
+
+
+def _beside(placed: Placed | None, into: float) -> room.Beside | None:
+    if placed is None:
+        return None
+    return room.Beside(placed, placed.free.side == "left", placed.free.across, into)
+
+
+def _of_subject(
+    seen: Subject, standing: list[_Text], layout: models.Layout, surfaces: Surfaces, covering: Image.Image | None
+) -> Iterator[rules.Check]:
+    """What lies over the subject: letters, plates, and panels that hide what is under them."""
+    size = surfaces.size
+    panels = zip(layout.panels, surfaces.panels, strict=True)
+    solids = [subject.quarter(mask, at, size, panel.opacity) for panel, (mask, at) in panels if panel.opacity > 0.5]
+    plates = [box for text in standing for box in text.ground.plates.values()]
+    plates += [text.block.box for text in standing if text.block.plate]
+    for left, top, right, bottom in plates:
+        solids.append(subject.quarter(Image.new("L", (right - left, bottom - top), 255), (left, top), size))
+    inks = [(text.block.ink, text.block.style.outline) for text in standing if not text.block.plate]
+    ink = subject.ink_of(inks, solids, size)
+    if covering:
+        ink = ImageChops.subtract(ink, subject.quarter(covering, (0, 0), size))
+    return subject.checks(seen, ink, layout.subject)
+
+
+def _labels(
     layout: models.Layout, content: Content, colours: tones.Tones, scale: float
 ) -> Iterator[tuple[Block | None, tuple[str, ...]]]:
-    yield lettering.title(layout.title, content.title, content.speech, colours, scale)
     labels: tuple[tuple[str, models.PartStyle | models.LabelStyle | None, str | None], ...] = (
         ("part", layout.part, content.part),
         ("kicker", layout.kicker, content.kicker),

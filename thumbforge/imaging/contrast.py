@@ -26,6 +26,7 @@ _OUTLINE = 0.04
 """Em from which an outline is seen at all when a thumbnail is shown small."""
 _CORNER = 0.035
 """Em that the round corners of a plate take from it."""
+_SOLID = 96
 _LINEAR = [round(255 * colour.to_linear(byte)) for byte in range(256)] * 3
 _WEIGHTS = (0.2126, 0.7152, 0.0722, 0.0)
 TINY = (168, 94)
@@ -123,6 +124,11 @@ def _of_word(tone: Image.Image, ring: Image.Image, text: Stand, word: Word, plat
         inner = (left + inset, top + inset, right - inset, bottom - inset)
         ring = ImageChops.multiply(ring, patches.inside(inner, text.picture))
     return worst(tone, ring, text.of(word), word.tones)
+
+
+def meet(body: Image.Image, mask: Image.Image) -> bool:
+    """Whether letters lie on what a mask of patches covers."""
+    return ImageChops.multiply(body, mask).histogram()[_SOLID:].count(0) < 256 - _SOLID
 
 
 def on_plain(text: Letters, rgb: colour.Rgb) -> float:

@@ -36,7 +36,7 @@ class Word:
 class Ink:
     """Masks of one block of text. `plain`, `accent` and `emoji` (RGBA, what brings its own colours) are of one size,
     `at` is where their corner lies in the picture, `box` the letters' own ink (left, top, right, bottom) in the
-    picture and `words` that of each word; `size` pixels an em."""
+    picture `words` and `glyphs` that of each; `size` pixels an em."""
 
     plain: Image.Image
     accent: Image.Image | None
@@ -45,6 +45,7 @@ class Ink:
     box: tuple[int, int, int, int]
     size: int
     words: tuple[Word, ...] = ()
+    glyphs: tuple[tuple[int, int, int, int], ...] = ()
 
     @property
     def letters(self) -> Image.Image:
@@ -131,7 +132,16 @@ def _paste(spots: list[_Spot], space: Space, size: int) -> Ink:
             continue
         target = accent if spot.accent and accent else plain
         target.paste(255, corner, spot.mask.image)
-    return Ink(plain, accent, emoji, (left - pad, top - pad), (left, top, right, bottom), size, _words(spots))
+    return Ink(
+        plain,
+        accent,
+        emoji,
+        (left - pad, top - pad),
+        (left, top, right, bottom),
+        size,
+        _words(spots),
+        tuple(spot.box for spot in spots),
+    )
 
 
 def _words(spots: list[_Spot]) -> tuple[Word, ...]:

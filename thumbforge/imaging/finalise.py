@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from thumbforge.imaging.type.shape import Speech
+    from thumbforge.pixels.placed import Placed
 
 FINALISER_VERSION = 4
 """Raised when the same input gives other pixels: every final is made anew from its art, without a call."""
@@ -105,10 +106,21 @@ def finalise(art: Path, layout: models.Layout, drawing: Drawing, output: models.
     texts = _texts(layout, drawing)
     logo, no_logo = _own("logo", drawing.brand.logo if drawing.brand and layout.logo else None)
     own, no_picture = _own("picture", drawing.picture if layout.picture else None)
+    placed, no_place = _placed(drawing.scene, output)
     content = compose.Content(**texts, speech=_speech(drawing), logo=logo, picture=own)
-    drawn, checks = compose.compose(picture.open_rgb(art), layout, content, output)
+    drawn, checks = compose.compose(picture.open_rgb(art), layout, content, output, placed)
     encode.write(drawn, target, output)
-    return rules.judge(target, output, (*checks, *no_logo, *no_picture))
+    return rules.judge(target, output, (*checks, *no_place, *no_logo, *no_picture))
+
+
+def _placed(scene: Scene | None, output: models.Output) -> tuple[Placed | None, tuple[Check, ...]]:
+    """Where `local` put the subject, or why that cannot be reckoned again."""
+    from thumbforge.pixels.placed import staged
+
+    try:
+        return staged(scene, output.width, output.height) if scene else None, ()
+    except PictureError as error:
+        return None, (Check("subject.file", "error", False, error.message),)
 
 
 def _own(name: str, file: PictureFile | None) -> tuple[Image.Image | None, tuple[Check, ...]]:
@@ -143,6 +155,7 @@ def _extras(layout: models.Layout, drawing: Drawing, texts: dict[str, str]) -> d
         "logo": logo,
         "picture": own,
         "libraries": libraries.others(),
+        "subject": drawing.scene.placing() if drawing.scene and drawing.scene.hero else None,
     }
     return {name: value for name, value in extras.items() if value is not None}
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from PIL import Image
 
 from thumbforge import models
-from thumbforge.imaging import badge, contrast, draw, ground, patches
+from thumbforge.imaging import badge, contrast, draw, ground, patches, room
 from thumbforge.imaging.tones import DARK, Tones
 from thumbforge.imaging.type import clean, fit, fonts, scripts, shape
 from thumbforge.pixels import colour
@@ -79,7 +79,15 @@ Set = tuple[Block | None, tuple[str, ...]]
 """A text, None where nothing of it can be drawn, and the clusters that no font has."""
 
 
-def title(style: models.TitleStyle, text: str, speech: shape.Speech, tones: Tones, scale: float) -> Set:
+def title(
+    style: models.TitleStyle,
+    text: str,
+    speech: shape.Speech,
+    tones: Tones,
+    scale: float,
+    beside: room.Beside | None = None,
+) -> Set:
+    """Lines that fit the title's box, and keep away from the subject that is `beside` them."""
     space = fit.Space(
         width=style.box.w * scale,
         height=style.box.h * scale,
@@ -100,7 +108,7 @@ def title(style: models.TitleStyle, text: str, speech: shape.Speech, tones: Tone
     frame = _frame(style.box, scale, style.align, style.anchor)
     marked = clean.marked(text, style.case, speech.language)
     wish = Wish(style.color, style.accent, style.help, style.contrast)
-    return _block("text", marked, style.font, speech, space, frame, paint, wish)
+    return _block("text", marked, style.font, speech, space, frame, paint, wish, beside)
 
 
 def label(
@@ -162,9 +170,13 @@ def _block(
     frame: draw.Frame,
     style: draw.Paint,
     wish: Wish,
+    beside: room.Beside | None = None,
 ) -> Set:
     setting = shape.prepare(text, font, speech)
-    fitted = fit.fit(setting, space)
+    if beside:
+        fitted, space, frame = room.fitted(setting, space, frame, beside)
+    else:
+        fitted = fit.fit(setting, space)
     ink = draw.rasterise(setting, fitted, space, frame) if fitted else None
     if not ink or not fitted:
         return None, setting.missing

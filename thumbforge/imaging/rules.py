@@ -104,6 +104,33 @@ def glyphs(missing: tuple[str, ...]) -> Check:
     return Check("text.glyphs", "error", False, f"no font has {' '.join(codes[:12])}{more}")
 
 
+def subject(
+    what: Literal["covered", "cut"],
+    share: float,
+    face: float | None,
+    limits: tuple[float, float],
+    face_limits: tuple[float, float],
+    *,
+    sure: bool,
+) -> Check:
+    """How much of the subject, and of its face where that is known, is covered or cut. `limits` are shares above which
+    it is a warning and an error. Where the face is known it is judged: a person may be cut below it, and much of the
+    body under words is a warning. A subject that is only guessed may be another, so it only warns."""
+    whole = "covered by words" if what == "covered" else "cut off"
+    found = f"{share:.0%} of the subject is {whole}, at most {limits[0]:.0%} wanted"
+    if face is not None:
+        found = f"{face:.0%} of the face, {share:.0%} of the subject is {whole}, at most {face_limits[0]:.0%} of a face"
+    judged, allowed = (face, face_limits) if face is not None else (share, limits)
+    ok = judged <= allowed[0] and (what == "cut" or share <= limits[1])
+    level: Level = "error" if sure and judged > allowed[1] else "warning"
+    return Check(f"subject.{what}", level, ok, found if sure else f"{found} (a guess)")
+
+
+def unknown_subject() -> Check:
+    """No subject is found, so nobody knows whether words cover it."""
+    return Check("subject.covered", "warning", False, "unknown: no subject is found in the art")
+
+
 def overlay(boxes: list[tuple[int, int, int, int]]) -> Check:
     """Ink boxes in pixels of 1280x720 that should keep clear of YouTube's own marks."""
     hit = dict.fromkeys(name for box in boxes for name in zones.covered(box))

@@ -22,9 +22,9 @@ class Surfaces:
 
     def __init__(self, picture: tuple[int, int], panels: Sequence[Shape] = ()) -> None:
         self.size = picture
-        self._panels = tuple(panels)
+        self.panels = tuple(panels)
         self._top = Image.new("L", patches.size(picture), _PICTURE)
-        for number, (mask, at) in enumerate(self._panels, 1):
+        for number, (mask, at) in enumerate(self.panels, 1):
             coverage = patches.covered(mask, at, picture)
             self._top.paste(_EDGE, (0, 0), patches.touched(coverage))
             self._top.paste(number, (0, 0), patches.filled(coverage))
@@ -41,10 +41,10 @@ class Surfaces:
 
     def clip(self, numbers: Sequence[int], box: patches.Box) -> Image.Image | None:
         """What of `box` (pixels) belongs to these surfaces, to the pixel; None where all of it does."""
-        if len(self._panels) == 0 or _EDGE in numbers:
+        if len(self.panels) == 0 or _EDGE in numbers:
             return None
         clip = Image.new("L", (box[2] - box[0], box[3] - box[1]), 255 if _PICTURE in numbers else 0)
-        for number, (mask, at) in enumerate(self._panels, 1):
+        for number, (mask, at) in enumerate(self.panels, 1):
             clip.paste(255 if number in numbers else 0, (at[0] - box[0], at[1] - box[1]), mask)
         return clip
 

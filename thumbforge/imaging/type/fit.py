@@ -7,6 +7,7 @@ number.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -85,6 +86,27 @@ def fit(setting: Setting, space: Space) -> Fitted | None:
         return _Fit(setting, space, Break.SOFT).run()
     kept, loose = _Fit(setting, space, Break.SOFT).whole(), _Fit(setting, space, Break.LOOSE).run()
     return kept if kept and kept.size >= _PHRASES_WORTH * loose.size else loose
+
+
+def lines_within(setting: Setting, space: Space, size: int, widths: Sequence[float]) -> Fitted | None:
+    """As many lines as there are widths (em), none wider than its own, as even as they can be, at one size; None where
+    the text has no such breaks or its lines do not fit the height."""
+    least = Break.SOFT if not any(Break.LOOSE in p.breaks for p in setting.paragraphs) else Break.LOOSE
+    return _Fit(setting, space, least).within(size, widths)
+
+
+def line_width(setting: Setting, line: Line) -> float:
+    """Em from the first letter's pen position to the end of the last letter."""
+    paragraph = setting.paragraphs[line.paragraph]
+    end = line.end
+    while end > line.start and is_space(paragraph.clusters[end - 1].text):
+        end -= 1
+    return sum(paragraph.widths[line.start : end]) + (tail_width(setting, line.tail) if line.tail else 0.0)
+
+
+def line_top(setting: Setting, line: Line, space: Space) -> float:
+    """Em of a line's ink above its baseline, at least that of capitals."""
+    return max(space.cap, *setting.paragraphs[line.paragraph].tops[line.start : line.end], 0.0)
 
 
 class _Fit:
@@ -208,6 +230,37 @@ class _Fit:
             if self._fits_height(tried):
                 return tried
         return fitted
+
+    def within(self, size: int, widths: Sequence[float]) -> Fitted | None:
+        best: dict[tuple[int, int], tuple[float, list[Line]]] = {(0, 0): (0.0, [])}
+        for width in widths:
+            longer: dict[tuple[int, int], tuple[float, list[Line]]] = {}
+            for (number, start), (cost, lines) in best.items():
+                if number == len(self.setting.paragraphs):
+                    continue
+                for line, price in self._one_more(number, start, width):
+                    whole = line.end == len(self.setting.paragraphs[number].clusters)
+                    after = (number + 1, 0) if whole else (number, line.end)
+                    if after not in longer or cost + price < longer[after][0]:
+                        longer[after] = cost + price, [*lines, line]
+            best = longer
+        found = best.get((len(self.setting.paragraphs), 0))
+        fitted = self._stack(size, found[1]) if found else None
+        return fitted if fitted and self._fits_height(fitted) else None
+
+    def _one_more(self, number: int, start: int, width: float) -> Iterator[tuple[Line, float]]:
+        """Every line of a paragraph that can begin at `start`, with its price; spaces before it are left out."""
+        paragraph = self.setting.paragraphs[number]
+        count = len(paragraph.clusters)
+        while start < count and is_space(paragraph.clusters[start].text):
+            start += 1
+        for end in range(start + 1, count + 1):
+            if end < count and paragraph.breaks[end] < self.least:
+                continue
+            price = self._price(number, start, end, width)
+            if price is None:
+                return
+            yield Line(number, start, end), price
 
     def _even(self, number: int, count: int, width: float) -> list[Line] | None:
         """Split one paragraph in `count` lines so that the sum of squared widths is least; None where it has too many
