@@ -236,7 +236,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, body, etag=etag)
 
     def _picture(self, picture: bytes | str) -> None:
-        if isinstance(picture, str):
+        if picture == "slow":
+            self.server_api.slow.wait(60)
+        elif isinstance(picture, str):
             self._raw((RESPONSES / _FILES[picture]).read_bytes())
         else:
             self._send(200, picture, "image/jpeg")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
-from tests.data_api_server import LIST, DataApi, row, video
+from tests.data_api_server import LIST, DataApi, row, video, wait_for
 from tests.fetch_site import Site, make_site
+from tests.project import finish
 
 DATA = Path(__file__).parent / "data"
 LINK = f"https://www.youtube.com/playlist?list={LIST}"
@@ -93,6 +95,17 @@ def test_what_is_no_picture_is_told_and_not_stored(answer: bytes | str, says: st
     assert f"no thumbnail of {video(1)}" in told.err
     assert len(site.items(LIST)) == 3
     assert len(names(site)) == 2
+
+
+def test_ctrl_c_ends_the_thumbnails_in_flight(site: Site, api: DataApi) -> None:
+    """They are asked for in threads, where no signal arrives: exit 130 all the same, long before their time is over."""
+    api.pictures = {(video(n), "maxresdefault"): "slow" for n in (1, 2, 3)}
+    process = site.start("fetch", LINK, "--thumbnails")
+    wait_for(lambda: sum(path.startswith("/vi/") for path, *_ in api.asked) == 3)
+    process.send_signal(signal.SIGINT)
+    told = finish(process, 20)
+    assert told.code == 130
+    assert "Traceback" not in told.err
 
 
 def test_a_stored_thumbnail_can_be_an_items_picture(site: Site) -> None:
