@@ -1,4 +1,5 @@
 """Draws `pandas.jpg`, the bundled hero: a panda at its laptop before a low sun, bamboo that grows like a bar chart.
+Beside it `pandas.mask.png`, which says what of it is the subject: the panda and its laptop, from their own layers.
 
     python specs/heroes/make_pandas.py [FILE]
 
@@ -145,13 +146,20 @@ class Scene:
 
     def __init__(self) -> None:
         self.picture = gradient(SKY, 0, 900)
+        self.subject = Image.new("L", CANVAS)
+        self.is_subject = False
 
     def fill(self, mask: Image.Image, colour: str | Image.Image, opacity: float = 1) -> None:
-        whole = colour if isinstance(colour, Image.Image) else Image.new("RGB", CANVAS, colour)
-        self.picture.paste(whole, (0, 0), faded(mask, opacity))
+        self._lay(mask, colour, opacity)
+        if self.is_subject:
+            self.subject = ImageChops.lighter(self.subject, mask)
 
     def glow(self, mask: Image.Image, colour: str, radius: float, opacity: float) -> None:
-        self.fill(soft(mask, radius), colour, opacity)
+        self._lay(soft(mask, radius), colour, opacity)
+
+    def _lay(self, mask: Image.Image, colour: str | Image.Image, opacity: float) -> None:
+        whole = colour if isinstance(colour, Image.Image) else Image.new("RGB", CANVAS, colour)
+        self.picture.paste(whole, (0, 0), faded(mask, opacity))
 
     def shade(self, mask: Image.Image, by: Image.Image, colour: str, opacity: float) -> None:
         """Colour only what lies within both masks."""
@@ -329,21 +337,29 @@ def cup(scene: Scene) -> None:
     scene.shade(box(962, 930, 78, 96, 16), box(1014, 920, 40, 120, 0), "#5a3550", 0.25)
 
 
-def paint() -> Image.Image:
+def paint() -> tuple[Image.Image, Image.Image]:
+    """The picture, and the mask of its subject; the desk hides the foot of the coat, not the laptop on it."""
     scene = Scene()
     sky_and_hills(scene)
     grove(scene)
+    scene.is_subject = True
     body(scene)
     head(scene)
+    scene.is_subject = False
     desk(scene)
+    scene.is_subject = True
     laptop(scene)
+    scene.is_subject = False
     cup(scene)
-    return scene.picture.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
+    size = (WIDTH, HEIGHT)
+    return scene.picture.resize(size, Image.Resampling.LANCZOS), scene.subject.resize(size, Image.Resampling.LANCZOS)
 
 
 def main() -> None:
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("pandas.jpg")
-    paint().save(target, "JPEG", quality=93, subsampling=0, optimize=True)
+    picture, mask = paint()
+    picture.save(target, "JPEG", quality=93, subsampling=0, optimize=True)
+    mask.save(target.with_name(f"{target.stem}.mask.png"), optimize=True)
 
 
 if __name__ == "__main__":

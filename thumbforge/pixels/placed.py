@@ -14,7 +14,7 @@ from PIL import Image, ImageChops, ImageDraw
 
 from thumbforge.pixels import masks, placing
 from thumbforge.pixels.heroes import Hero, open_hero
-from thumbforge.pixels.placing import EDGE, LEAN, Lie, card_window, floor_of
+from thumbforge.pixels.placing import EDGE, LEAN, Lie, card_window, floor_of, subject_shape
 from thumbforge.pixels.scene import Scene
 from thumbforge.pixels.sides import Free
 from thumbforge.pixels.subject import Subject, crown
@@ -58,6 +58,13 @@ class Placed:
         """The mask is the subject's own shape, not a box: letters may pass behind it."""
         return self.subject.mask is not None
 
+    @property
+    def window(self) -> PxBox:
+        """Where `card` shows the hero, before it is turned."""
+        left, top, right, foot = self.photo
+        shape = subject_shape(self.subject, (right - left) / max(foot - top, 1.0))
+        return card_window(self.free, shape, self.width, self.height)
+
     def mask(self, width: int, height: int) -> Image.Image:
         """The subject as it is shown (L, 255 is subject), at this size; 0 where the look hides it."""
         with self._making:
@@ -84,7 +91,7 @@ class Placed:
             return 0.0
         layout = self.free.at / 24 * self.height
         if self.look == "card":
-            return max(layout, card_window(self.free, self.width, self.height)[3] + 0.02 * self.height)
+            return max(layout, self.window[3] + 0.02 * self.height)
         if self.face:
             return max(layout, min(self.face[3] + 0.012 * self.height, 0.6 * self.height))
         return max(layout, min(floor_of(self.free, self.height), self.box[3]))
@@ -112,7 +119,7 @@ class Placed:
         if self.look == "split" and not self.free.panelled:
             return (EDGE + LEAN * (1 - 2 * y) - 0.018) * w - 28 * u
         if self.look == "card":
-            left, _, right, _ = card_window(self.free, self.width, self.height)
+            left, _, right, _ = self.window
             return (w - right if self.free.side == "left" else left) - 0.04 * w - 28 * u
         first = self._first(row)
         if self.face:
@@ -168,11 +175,16 @@ def chosen_look(hero: Hero, free: Free) -> str:
     cut = bool(subject.cut & ({"top"} if free.across else {"top", words}))
     if not hero.has_ground or (subject.kind == "masked" and not cut):
         return "cutout"
-    if subject.kind == "none" or (hero.flat and subject.kind == "found"):
+    if subject.kind == "none" or (hero.flat and subject.kind == "found") or _spans(subject):
         return "card"
     if (subject.face and subject.face[3] >= 0.5) or (cut and subject.kind != "found"):
         return "split"
     return "photo"
+
+
+def _spans(subject: Subject) -> bool:
+    """A group, a skyline: from side to side, so that no free side would be left."""
+    return {"left", "right"} <= subject.cut and subject.face is None and bool(subject.box and subject.box[3] > 0.7)
 
 
 def drawn_as(look: str, hero: Hero, free: Free) -> str:
@@ -181,7 +193,7 @@ def drawn_as(look: str, hero: Hero, free: Free) -> str:
     without a mask cannot be cut out."""
     if look == "cutout" and hero.subject.mask is None:
         look = "photo" if hero.subject.kind != "none" else "card"
-    if look in ("photo", "split") and not hero.has_ground:
+    if look in ("photo", "split", "card") and not hero.has_ground:
         return "cutout"
     return "photo" if look == "split" and (free.panelled or free.across) else look
 
@@ -281,7 +293,7 @@ def slanted(width: int, height: int, start: float, end: float, *, flip: bool) ->
 def card_shape(placed: Placed, width: int, height: int) -> Image.Image:
     """White where the print of `card` shows the hero; it is turned a little, so its box is a little more."""
     share = width / placed.width
-    box = [side * share for side in card_window(placed.free, placed.width, placed.height)]
+    box = [side * share for side in placed.window]
     whole = Image.new("L", (width, height))
     ImageDraw.Draw(whole).rectangle((box[0], box[1], box[2] - 1, box[3] - 1), fill=255)
     return whole

@@ -6,7 +6,7 @@ mirrored and the result is mirrored back: the picture itself never is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from thumbforge.pixels.scene import Shares
 from thumbforge.pixels.sides import STEPS, Free
@@ -25,6 +25,9 @@ _MARGIN = 0.022
 _WIDEST = 0.62
 _UPPER = 0.62
 """Share of a standing figure's height that holds its head, where no face is known."""
+_WIDE_SHAPE = 1.15
+_ASIDE = 0.08
+"""Share of the width by which a subject above words may stand aside, so that its photo fills the canvas."""
 _LEAST_FLOOR = 0.50
 """Words across the middle give way down to here, so that a head has room above them."""
 
@@ -51,7 +54,8 @@ def lie(subject: Subject, hero: tuple[int, int], look: str, free: Free, width: i
     if free.across:
         found = _above(shown, look, free, width, height)
     elif look == "card":
-        found = _in_card(shown, width, height)
+        window = card_window(replace(free, side="right"), shown.shape, width, height)
+        found = _in_window(shown, window)
     else:
         found = _beside(shown, look, free, width, height)
     return Lie(found.scale, width - found.x - hero[0] * found.scale, found.y) if flip else found
@@ -91,6 +95,11 @@ class _Shown:
             "top" in subject.cut,
             ("left" if flip else "right") in subject.cut,
         )
+
+    @property
+    def shape(self) -> float:
+        """Width of the subject for its height."""
+        return self.wide / max(self.high, 1.0)
 
     @property
     def high(self) -> float:
@@ -163,13 +172,8 @@ def _by_face(
     return Lie(scale, centre - (face[0] + face[2] / 2) * scale, y)
 
 
-def _in_card(s: _Shown, width: int, height: int) -> Lie:
-    """The hero behind the print's window: it fills that, the subject in its middle, a face in its upper half."""
-    cx, cy, cw, ch = CARD[0] * width, CARD[1] * height, CARD[2] * width, CARD[3] * height
-    return _in_window(s, (cx - cw / 2, cy - ch / 2, cx + cw / 2, cy + ch / 2))
-
-
 def _in_window(s: _Shown, window: tuple[float, float, float, float]) -> Lie:
+    """The hero behind a print's window: it fills that, the subject in its middle, a face in its upper half."""
     left, top, right, foot = window
     wide, high = right - left, foot - top
     scale = max(wide / s.w, high / s.h)
@@ -186,18 +190,25 @@ def _in_window(s: _Shown, window: tuple[float, float, float, float]) -> Lie:
     return Lie(scale, min(max(x, right - s.w * scale), left), min(max(y, foot - s.h * scale), top))
 
 
-def card_window(free: Free, width: int, height: int) -> tuple[float, float, float, float]:
-    """Left, top, right and foot of the print of `card`, before it is turned."""
+def subject_shape(subject: Subject, ratio: float) -> float:
+    """Width of the subject for its height, in a hero of this ratio; of the whole hero where there is none."""
+    _, _, w, h = subject.box or (0.0, 0.0, 1.0, 1.0)
+    return ratio * w / h
+
+
+def card_window(free: Free, shape: float, width: int, height: int) -> tuple[float, float, float, float]:
+    """Left, top, right and foot of the print of `card`, before it is turned: upright, or lying for a wide subject.
+    `shape` is the subject's width for its height."""
     if free.across:
-        foot = floor_of(free, height) - 0.02 * height
-        top = 0.05 * height
-        half = min(0.8 * (foot - top), 0.40 * width)
+        foot, top = floor_of(free, height) - 0.02 * height, 0.05 * height
+        half = (foot - top) * min(max(shape, 1.0), 1.7) / 2
         return width / 2 - half, top, width / 2 + half, foot
     cx, cy, cw, ch = CARD[0] * width, CARD[1] * height, CARD[2] * width, CARD[3] * height
     left, right = cx - cw / 2, cx + cw / 2
     if free.panelled:
-        edge = free.at / STEPS * width
-        left = max(left, edge + 0.01 * width)
+        left = max(left, (free.at / STEPS + 0.025) * width)
+    if shape > _WIDE_SHAPE:
+        ch = min(ch, (right - left) / min(shape, 1.6))
     if free.side == "left":
         left, right = width - right, width - left
     return left, cy - ch / 2, right, cy + ch / 2
@@ -207,7 +218,7 @@ def _above(s: _Shown, look: str, free: Free, width: int, height: int) -> Lie:
     """Above words that lie across: the head, or the whole of an object, ends where they begin."""
     floor = floor_of(free, height)
     if look == "card":
-        return _in_window(s, card_window(free, width, height))
+        return _in_window(s, card_window(free, s.shape, width, height))
     top, room = _AIR * height, floor - 0.03 * height
     if s.face:
         chin = s.face[1] + s.face[3]
@@ -218,19 +229,18 @@ def _above(s: _Shown, look: str, free: Free, width: int, height: int) -> Lie:
         ends = s.top + (_UPPER if standing else 1.0) * s.high
         scale = min(room / (ends - s.top), 0.86 * width / s.wide)
         middle = (s.left + s.right) / 2
+    begins = s.crown if s.face else s.top
     if look != "cutout":
         covers = max(width / s.w, height / s.h)
-        if covers * (ends - (s.crown if s.face else s.top)) <= room * 1.02:
+        if covers * (ends - begins) <= room:
             scale = max(scale, covers)
-    begins = s.crown if s.face else s.top
     y = top + (room - (ends - begins) * scale) / 2 - begins * scale
-    if s.at_top or (look != "cutout" and y > 0):
-        y = min(y, 0.0) if (ends * scale) <= floor else y
-    if look != "cutout" and s.h * scale >= height:
-        y = min(max(y, height - s.h * scale), max(y, 0.0))
+    if y > 0 and (s.at_top or look != "cutout") and ends * scale <= floor:
+        y = 0.0  # no ground has to be made up above the photo
     if look == "cutout" and s.stands and s.foot * scale + y < height:
         y = min(height - s.foot * scale, floor - 0.01 * height - ends * scale)
     x = width / 2 - middle * scale
     if look != "cutout" and s.w * scale >= width:
-        x = min(max(x, width - s.w * scale), 0.0)
+        aside = _ASIDE * width
+        x = min(max(min(max(x, width - s.w * scale), 0.0), x - aside), x + aside)
     return Lie(scale, x, y)

@@ -51,6 +51,8 @@ class Request:
             "reference": self.reference and self.reference.sha256,
         }
         read = {name: own[name] for name in sorted(reads)}
+        if self.scene:
+            read |= self.scene.painting()
         return {"profile": profile_id, "video": self.video, "take": self.take, "reads": read}
 
 

@@ -31,6 +31,20 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class Palette:
+    """One of the names, or a list of colours (`#RRGGBB`)."""
+
+    names: tuple[str, ...]
+    default: str = ""
+
+    def wrong(self, value: Any) -> str:
+        listed = isinstance(value, (list, tuple)) and 1 <= len(value) <= 12
+        colours = listed and all(isinstance(one, str) and re.fullmatch("#[0-9A-Fa-f]{6}", one) for one in value)
+        named = isinstance(value, str) and value in self.names
+        return "" if named or colours else f"must be {', '.join(self.names)} or a list of up to 12 colours as #RRGGBB"
+
+
+@dataclass(frozen=True, slots=True)
 class Whole:
     """A whole number within bounds, both included."""
 

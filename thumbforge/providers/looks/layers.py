@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from PIL import Image, ImageChops, ImageDraw, ImageOps
 
+from thumbforge.pixels.masks import smooth
 from thumbforge.providers.looks.palette import Ramp
 
 Size = tuple[int, int]
@@ -24,7 +25,7 @@ GRAIN = 5
 
 def coloured(tone: Image.Image, ramp: Ramp) -> Image.Image:
     """A grey picture in the ramp's colours."""
-    return Image.merge("RGB", [tone.point(table) for table in ramp])
+    return Image.merge("RGB", (tone, tone, tone)).point([*ramp[0], *ramp[1], *ramp[2]])
 
 
 def field(size: Size, value: Callable[[float, float], float]) -> Image.Image:
@@ -36,11 +37,6 @@ def field(size: Size, value: Callable[[float, float], float]) -> Image.Image:
         for x in range(width)
     )
     return Image.frombytes("L", (width, height), data).resize(size, Image.Resampling.BICUBIC)
-
-
-def smooth(low: float, high: float, value: float) -> float:
-    share = min(max((value - low) / (high - low), 0.0), 1.0)
-    return share * share * (3 - 2 * share)
 
 
 @lru_cache(maxsize=2)
@@ -58,12 +54,6 @@ def grain(size: Size) -> Image.Image:
 
 def grained(tone: Image.Image) -> Image.Image:
     return ImageChops.add(tone, grain(tone.size), 1, -(GRAIN // 2))
-
-
-@lru_cache(maxsize=2)
-def reveal(size: Size, start: float, mirrored: bool) -> Image.Image:
-    """White where the hero is sharp, black where its blurred copy stands: `start` is where it begins to show."""
-    return _sided(field(size, lambda x, _: smooth(start, start + 0.26, x)), mirrored)
 
 
 @lru_cache(maxsize=2)
@@ -101,10 +91,6 @@ def pattern(size: Size, name: str, mirrored: bool) -> Image.Image:
         size, lambda x, y: (1 - smooth(0.30, 0.62, x)) * (0.45 + 0.55 * smooth(1.1, 0.1, math.hypot(x, y - 1)))
     )
     return _sided(ImageChops.multiply(drawn.reduce(2), fade), mirrored)
-
-
-def dimmed(layer: Image.Image, share: float) -> Image.Image:
-    return layer.point([round(value * share) for value in range(256)])
 
 
 def _sided(layer: Image.Image, mirrored: bool) -> Image.Image:

@@ -39,11 +39,15 @@ DUOTONE = (
     Stop(0.78, 0.830, 0.130, 24),
     Stop(1.00, 0.975, 0.035, 40),
 )
-PANEL = (
-    Stop(0.00, 0.180, 0.090, -22),
-    Stop(0.50, 0.400, 0.170, 0),
-    Stop(1.00, 0.600, 0.190, 16),
+GROUND = (
+    Stop(0.00, 0.130, 0.060, 0),
+    Stop(0.30, 0.270, 0.130, 0),
+    Stop(0.50, 0.393, 0.178, 0),
+    Stop(0.55, 0.420, 0.190, 1),
+    Stop(0.82, 0.600, 0.240, 8),
+    Stop(1.00, 0.800, 0.200, 12),
 )
+"""Words stand on tones up to 0.55, on which white has a contrast of 8 or more in every hue."""
 
 
 def lift(hue: float) -> float:
@@ -61,11 +65,6 @@ def ramp(stops: Sequence[Stop], hue: float) -> Ramp:
     return red, green, blue
 
 
-def accent(hue: float) -> Rgb:
-    """The light colour that an item's edges have: equally light in all, so it ties a series together."""
-    return from_oklch(0.88, 0.15, YELLOW if MUD[0] < hue < MUD[1] else hue + 40)
-
-
 def _colour(stops: Sequence[Stop], hue: float, tone: float) -> Rgb:
     after = next(index for index, stop in enumerate(stops) if tone <= stop.tone + 1e-9)
     low, high = stops[max(after - 1, 0)], stops[max(after, 1)]
@@ -73,7 +72,7 @@ def _colour(stops: Sequence[Stop], hue: float, tone: float) -> Rgb:
     light, chroma, turn = (
         a + (b - a) * share for a, b in ((low.light, high.light), (low.chroma, high.chroma), (low.turn, high.turn))
     )
-    warm = lift(hue)
+    warm = lift(hue) if stops is DUOTONE else 0.0
     towards_yellow = -1 if YELLOW < hue < BLUE else 1
     lean = turn * (1 + 5 * warm) if turn < 0 else turn * (1 - 6 * warm)
     return from_oklch(light + warm * math.sin(math.pi * tone), chroma, hue + towards_yellow * lean)

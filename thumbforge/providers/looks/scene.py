@@ -8,7 +8,8 @@ from functools import lru_cache
 
 from PIL import Image, ImageDraw
 
-from thumbforge.providers.looks.hero import Hero, prepared
+from thumbforge.pixels.heroes import Hero
+from thumbforge.pixels.subject import in_box
 from thumbforge.providers.looks.layers import Size, field
 
 SKY, HAZE, SUN = (26, 34, 62), (205, 128, 112), (255, 228, 172)
@@ -16,25 +17,25 @@ RIDGES = ((0.72, (128, 88, 122)), (0.82, (78, 66, 108)), (0.93, (34, 40, 74)))
 
 
 @lru_cache(maxsize=4)
-def abstract_hero(size: Size, number: int, side: str) -> Hero:
-    """One of the scenes; its sun stands where the subject is said to be."""
+def abstract_hero(size: Size, number: int) -> Hero:
+    """One of the scenes; its subject is the sun."""
     large = (size[0] * 2, size[1] * 2)
-    picture = _sky(large, side)
+    picture = _sky(large)
     draw = ImageDraw.Draw(picture)
-    x = {"right": 0.72, "left": 0.28, "center": 0.5}[side] * large[0]
-    y, radius = (0.44 + 0.03 * number) * large[1], 0.24 * large[1]
+    x, y, radius = 0.72 * large[0], (0.44 + 0.03 * number) * large[1], 0.24 * large[1]
     for grown, share in ((1.75, 0.16), (1.36, 0.30), (1.0, 1.0)):
         _disc(picture, (x, y), radius * grown, share)
     rng = random.Random(number)  # noqa: S311
     for base, colour in RIDGES:
         line = _ridge(rng, base * large[1], large)
         draw.polygon([*line, (large[0], large[1]), (0, large[1])], fill=colour)
-    return prepared(picture.reduce(2), side)
+    sun = (x - radius) / large[0], (y - radius) / large[1], 2 * radius / large[0], 2 * radius / large[1]
+    rgb = picture.reduce(2)
+    return Hero(rgb, in_box(rgb.size, sun, None))
 
 
-def _sky(size: Size, side: str) -> Image.Image:
-    focus = {"right": 0.72, "left": 0.28, "center": 0.5}[side]
-    mask = field(size, lambda x, y: 0.95 * math.exp(-((((x - focus) / 0.5) ** 2) + ((y - 0.62) / 0.42) ** 2)))
+def _sky(size: Size) -> Image.Image:
+    mask = field(size, lambda x, y: 0.95 * math.exp(-((((x - 0.72) / 0.5) ** 2) + ((y - 0.62) / 0.42) ** 2)))
     picture = Image.new("RGB", size, SKY)
     picture.paste(HAZE, (0, 0, *size), mask)
     return picture
