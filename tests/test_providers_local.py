@@ -6,26 +6,32 @@ import hashlib
 import io
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image, ImageOps
+from PIL import Image, ImageDraw, ImageOps
 
 from thumbforge import models
 from thumbforge.errors import ProviderBadRequest
-from thumbforge.pixels.colour import from_oklch
+from thumbforge.pixels.colour import from_hex, from_oklch, to_oklch
+from thumbforge.pixels.placed import staged
+from thumbforge.pixels.scene import File, Scene
+from thumbforge.pixels.sides import LEFT, RIGHT, Free
 from thumbforge.providers.base import Reference
 from thumbforge.providers.local import LocalProvider
-from thumbforge.providers.looks.palette import DUOTONE, HUES, accent, ramp
-from thumbforge.providers.looks.variation import LIGHTS, PATTERNS, calmer, variation
+from thumbforge.providers.looks.ink import YELLOW, ink_for
+from thumbforge.providers.looks.palette import DUOTONE, GROUND, HUES, ramp
+from thumbforge.providers.looks.variation import LIGHTS, PATTERNS, variation
 from thumbforge.testing import ProviderContract, a_call, a_reference, a_request, same_in_another_process
 
 PANDAS = Path(__file__).parents[1] / "specs" / "heroes" / "pandas.jpg"
-LOOKS = ("duotone", "split", "card")
+MASK = PANDAS.with_name("pandas.mask.png")
+LOOKS = ("cutout", "photo", "split", "card", "duotone")
 VIDEO_IDS = st.from_regex(r"[A-Za-z0-9_-]{11}", fullmatch=True)
 
 
@@ -34,7 +40,7 @@ class LocalContract(ProviderContract):
     cancelled_at = 3
 
 
-class TestDuotone(LocalContract):
+class TestAuto(LocalContract):
     profile = models.Profile(name="local", provider="local")
 
 
@@ -46,19 +52,33 @@ class TestCard(LocalContract):
     profile = models.Profile(name="local", provider="local", params={"look": "card", "subject": "left"})
 
 
+class TestDuotone(LocalContract):
+    profile = models.Profile(name="local", provider="local", params={"look": "duotone"})
+
+
+def reference_to(path: Path) -> Reference:
+    return Reference(hashlib.sha256(path.read_bytes()).hexdigest(), path, "")
+
+
 def pandas() -> Reference:
-    return Reference(hashlib.sha256(PANDAS.read_bytes()).hexdigest(), PANDAS, "image/jpeg")
+    return reference_to(PANDAS)
+
+
+def scene(look: str = "auto", free: Free = RIGHT, mask: Path | None = None, **said: Any) -> Scene:
+    file = File(mask, hashlib.sha256(mask.read_bytes()).hexdigest()) if mask else None
+    return Scene(None, mask=file, look=look, free=free, **said)
 
 
 def painted(
     tmp_path: Path,
     reference: Reference | None,
-    look: str = "duotone",
-    subject: str = "right",
+    look: str = "auto",
+    free: Free = RIGHT,
     video: str = "dQw4w9WgXcQ",
+    **said: Any,
 ) -> Image.Image:
-    request = a_request(reference, video=video)
-    answer = LocalProvider({"look": look, "subject": subject}).generate(request, a_call(tmp_path))
+    request = a_request(reference, video=video, scene=scene(look, free, **said))
+    answer = LocalProvider({}).generate(request, a_call(tmp_path))
     return Image.open(io.BytesIO(answer.data)).convert("RGB")
 
 
@@ -76,16 +96,16 @@ def worst_contrast(picture: Image.Image) -> float:
 
 
 def one_per_hue() -> list[str]:
-    """Twelve video ids that show the twelve hues."""
-    found: dict[float, str] = {}
+    """Twelve video ids that show the twelve hues of a wheel."""
+    found: dict[int, str] = {}
     for number in range(1000):
-        found.setdefault(variation(f"video{number:06}", 1).hue, f"video{number:06}")
-    assert set(found) == set(HUES)
+        found.setdefault(variation(f"video{number:06}", 1).number % len(HUES), f"video{number:06}")
     return list(found.values())
 
 
 def test_it_never_reads_the_prompt() -> None:
-    """Only the size and the hero change a picture: a new wording, seed or title repaints nothing."""
+    """Only the size, the hero and what is known of its subject change a picture: a new wording, seed or title repaints
+    nothing."""
     assert LocalProvider({}).capabilities.reads == {"width", "height", "reference"}
 
 
@@ -96,8 +116,7 @@ def test_white_text_can_be_read_on_the_calm_side(tmp_path: Path, look: str, hero
     reference = pandas()
     if hero == "white":
         Image.new("RGB", (320, 180), "white").save(tmp_path / "white.png")
-        path = tmp_path / "white.png"
-        reference = Reference(hashlib.sha256(path.read_bytes()).hexdigest(), path, "image/png")
+        reference = reference_to(tmp_path / "white.png")
     for video in one_per_hue():
         picture = painted(tmp_path, None if hero == "none" else reference, look, video=video)
         calm = picture.crop((32, 36, 256, 324)).resize((56, 72), Image.Resampling.BOX)
@@ -107,8 +126,7 @@ def test_white_text_can_be_read_on_the_calm_side(tmp_path: Path, look: str, hero
 @pytest.mark.parametrize("look", LOOKS)
 def test_the_calm_side_is_opposite_the_subject(tmp_path: Path, look: str) -> None:
     """The side that the subject is not on is the darker, quieter one, whichever it is."""
-    reference = pandas()
-    right, left = painted(tmp_path, reference, look, "right"), painted(tmp_path, reference, look, "left")
+    right, left = painted(tmp_path, pandas(), look, mask=MASK), painted(tmp_path, pandas(), look, LEFT, mask=MASK)
     for picture in (right, ImageOps.mirror(left)):
         west, east = (
             list(luminances(picture.crop(box).resize((40, 45)))) for box in ((0, 0, 320, 360), (360, 0, 640, 360))
@@ -116,21 +134,67 @@ def test_the_calm_side_is_opposite_the_subject(tmp_path: Path, look: str) -> Non
         assert max(west) < max(east)
 
 
+@pytest.mark.parametrize("look", ["cutout", "photo", "split", "card"])
+@pytest.mark.parametrize("free", [RIGHT, LEFT, Free("foot", 13)], ids=str)
+def test_the_subject_keeps_its_colours(tmp_path: Path, look: str, free: Free) -> None:
+    """Where the subject is shown, the picture has the hero's own colours, not the ground's: what is white stays white,
+    in whichever hue and on whichever side."""
+    placed = staged(replace(scene(look, free, MASK), hero=File(PANDAS, pandas().sha256)), 640, 360)
+    assert placed
+    left, top, right, foot = placed.photo
+    brow = round(left + (right - left) * 1390 / 1920), round(top + (foot - top) * 430 / 1080)
+    for video in one_per_hue()[:4]:
+        picture = painted(tmp_path, pandas(), look, free, video, mask=MASK)
+        red, green, blue = picture.getpixel(brow)
+        assert min(red, green, blue) > 150, (look, video)
+        assert max(red, green, blue) - min(red, green, blue) < 60, (look, video)
+
+
+def test_a_transparent_hero_stands_on_the_coloured_ground(tmp_path: Path) -> None:
+    """Whatever the look, what is clear in a hero shows the item's ground, never a slab of one colour of ours."""
+    hero = Image.new("RGBA", (600, 600))
+    ImageDraw.Draw(hero).ellipse((150, 60, 450, 560), fill=(250, 240, 230, 255))
+    hero.save(tmp_path / "clear.png")
+    for look in LOOKS:
+        picture = painted(tmp_path, reference_to(tmp_path / "clear.png"), look)
+        corners = [picture.getpixel(at) for at in ((8, 8), (320, 8), (632, 200), (8, 352))]
+        assert all(max(corner) - min(corner) > 12 for corner in corners), look
+
+
+def test_the_hue_is_that_of_the_video(tmp_path: Path) -> None:
+    """A ground keeps its hue whatever the words, the place in the list or the number of items; another hero may have
+    other hues, because a ground keeps away from the subject's own."""
+    notes = [
+        LocalProvider({}).generate(a_request(pandas(), video=video, scene=scene()), a_call(tmp_path)).notes["hue"]
+        for video in ("dQw4w9WgXcQ", "yzIMircGU5I", "dQw4w9WgXcQ")
+    ]
+    assert notes[0] == notes[2]
+
+
+def test_a_brand_reaches_the_ground(tmp_path: Path) -> None:
+    """With a palette the grounds have its hues, and no others."""
+    wanted = [to_oklch(from_hex(colour))[2] for colour in ("#1947D2", "#C01F5A")]
+    for number in range(6):
+        request = a_request(pandas(), video=f"video{number:06}", scene=scene(palette=("#1947D2", "#C01F5A"), hues=""))
+        hue = LocalProvider({}).generate(request, a_call(tmp_path)).notes["hue"]
+        assert min(abs(hue - own) for own in wanted) < 1
+
+
 @pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("subject", ["right", "left", "center"])
+@pytest.mark.parametrize("free", [RIGHT, LEFT, Free("middle", 6), Free("foot", 14), Free("right", 15)], ids=str)
 @pytest.mark.parametrize("size", [(1, 1), (3, 400), (400, 3), (90, 160), (100, 100), (1000, 120)])
-def test_a_hero_of_any_shape_will_do(tmp_path: Path, look: str, subject: str, size: tuple[int, int]) -> None:
+def test_a_hero_of_any_shape_will_do(tmp_path: Path, look: str, free: Free, size: tuple[int, int]) -> None:
     """A tiny, tall, square or very wide hero gives a full picture of the asked size."""
     path = tmp_path / "odd.png"
     Image.linear_gradient("L").resize(size).convert("RGB").save(path)
     reference = Reference(hashlib.sha256(path.read_bytes()).hexdigest(), path, "image/png")
-    assert painted(tmp_path, reference, look, subject).size == (640, 360)
+    assert painted(tmp_path, reference, look, free).size == (640, 360)
 
 
 @pytest.mark.parametrize("mode", ["L", "LA", "P", "RGBA", "CMYK", "1"])
 def test_a_hero_of_any_mode_will_do(tmp_path: Path, mode: str) -> None:
     """Grey, indexed, transparent and print heroes are used as what they show."""
-    path = tmp_path / ("hero.tif" if mode == "CMYK" else "hero.png")
+    path = tmp_path / ("hero.jpg" if mode == "CMYK" else "hero.png")
     Image.linear_gradient("L").convert(mode).save(path)
     reference = Reference(hashlib.sha256(path.read_bytes()).hexdigest(), path, "image/png")
     assert painted(tmp_path, reference).getextrema() != ((0, 0), (0, 0), (0, 0))
@@ -169,7 +233,7 @@ def test_a_hero_that_is_gone_or_changed_or_broken_is_said_so(tmp_path: Path) -> 
     cases = {
         "cannot be read": Reference(sha, tmp_path / "gone.jpg", "image/jpeg"),
         "has changed": Reference("0" * 64, text, "image/jpeg"),
-        "is no picture": Reference(sha, text, "image/jpeg"),
+        "not a picture": Reference(sha, text, "image/jpeg"),
     }
     for says, reference in cases.items():
         with pytest.raises(ProviderBadRequest, match=says) as caught:
@@ -189,37 +253,33 @@ def test_another_process_paints_the_same(tmp_path: Path) -> None:
     """The bytes do not depend on the process, its hash seed or its time zone."""
     request = a_request(a_reference(tmp_path / "hero.png"))
     answer = LocalProvider({}).generate(request, a_call(tmp_path))
-    assert same_in_another_process(TestDuotone.profile, request, answer)
+    assert same_in_another_process(TestAuto.profile, request, answer)
 
 
 def test_a_variation_is_persisted_state() -> None:
     """What a video's id decides is pinned: if this changes, every series would change its colours in the middle."""
     v = variation("dQw4w9WgXcQ", 1)
-    assert (v.hue, v.pattern, v.light, v.slant, v.scene) == (196.0, "rings", (0.80, 0.10), 0.0, 3)
-    assert (round(v.zoom, 4), round(v.shift_x, 4), round(v.shift_y, 4)) == (1.1144, 0.0039, 0.1686)
+    assert (HUES[v.number % len(HUES)], v.pattern, v.light, v.scene) == (196.0, "rings", (0.80, 0.10), 3)
 
 
 @given(video=VIDEO_IDS, take=st.integers(1, 500))
 def test_a_variation_stays_in_bounds(video: str, take: int) -> None:
-    """Every id and take gives a hue, pattern and light of the lists, and a crop inside the hero."""
+    """Every id and take gives a pattern and a light of the lists."""
     v = variation(video, take)
-    assert v.hue in HUES
     assert v.pattern in PATTERNS
     assert v.light in LIGHTS
-    assert 1 <= calmer(v).zoom <= v.zoom < 1.2
-    assert -1 <= v.shift_x <= 1
-    assert -1 <= v.shift_y <= 1
 
 
-@given(video=VIDEO_IDS)
-def test_twelve_takes_show_twelve_hues(video: str) -> None:
-    """A new take never repeats the hue of the one before, nor of the ten before that."""
-    assert {variation(video, take).hue for take in range(1, 13)} == set(HUES)
+@given(video=VIDEO_IDS, count=st.integers(2, 12))
+def test_as_many_takes_as_hues_show_them_all(video: str, count: int) -> None:
+    """A new take never repeats the hue of the one before, nor of any before that while there are others."""
+    hues = HUES[:count]
+    assert {ink_for(hues, YELLOW, variation(video, take)).hue for take in range(1, count + 1)} == set(hues)
 
 
 def test_hues_are_spread_evenly() -> None:
     """Over many videos each hue is about as frequent as any other."""
-    counts = Counter(variation(f"video{number:06}", 1).hue for number in range(6000))
+    counts = Counter(variation(f"video{number:06}", 1).number % len(HUES) for number in range(6000))
     assert all(400 < count < 600 for count in counts.values())
 
 
@@ -243,10 +303,11 @@ def test_a_ramp_gets_lighter_all_the_way(hue: float) -> None:
 
 
 @pytest.mark.parametrize("hue", HUES)
-def test_black_can_be_read_on_every_accent(hue: float) -> None:
-    """The accents are equally light: black on them has a contrast of 12 or more."""
-    (level,) = luminances(Image.new("RGB", (1, 1), accent(hue)))
-    assert (level + 0.05) / 0.05 >= 12
+def test_white_can_be_read_on_every_ground(hue: float) -> None:
+    """Words stand on tones up to 0.55: white on them has a contrast of 7 or more in every hue."""
+    tables = ramp(GROUND, hue)
+    (level,) = luminances(Image.new("RGB", (1, 1), tuple(table[140] for table in tables)))
+    assert 1.05 / (level + 0.05) >= 7
 
 
 @pytest.mark.parametrize(

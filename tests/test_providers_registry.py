@@ -162,7 +162,7 @@ def test_a_misspelt_parameter_is_answered_with_the_right_one() -> None:
     """The nearest parameter is suggested, and the known ones are listed."""
     with pytest.raises(UsageError, match=r"unknown parameter 'looks' \(did you mean look\?\)") as caught:
         load_provider(models.Profile(name="p", provider="local", params={"looks": "split"}))
-    assert caught.value.hint == "parameters of local: look, subject"
+    assert caught.value.hint == "parameters of local: look, subject, palette, hues"
 
 
 @given(asked=st.none() | st.integers(1, 100), own=st.integers(1, 64), room=st.integers(0, 64), cpu_bound=st.booleans())

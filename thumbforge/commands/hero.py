@@ -23,6 +23,18 @@ _COUNT = Option("count", "candidates to make", whole(1, 999_999), "N", 4)
 _MAKING = (*RUN_OPTIONS, CONCURRENCY)
 
 
+def _look(project: Project, arguments: Arguments) -> int:
+    from thumbforge.commands.hero_file import look
+
+    return look(project, arguments.words[0], arguments)
+
+
+def _cutout(project: Project, arguments: Arguments) -> int:
+    from thumbforge.commands.hero_file import cutout
+
+    return cutout(project, arguments.words[0], arguments)
+
+
 def _generate(project: Project, arguments: Arguments) -> int:
     from thumbforge.commands.candidates import make
     from thumbforge.making.hero import HeroRequest, plan_heroes
@@ -140,6 +152,23 @@ class Hero(ThumbCommand):
     )
     example = "hero generate dQw4w9WgXcQ --count 4"
     verbs = (
+        Verb(
+            "look",
+            (Word("FILE"),),
+            _look,
+            "tell what is understood of a picture; writes a sheet of every look and template",
+            (Option("to", "the PNG to write", value="FILE"),),
+        ),
+        Verb(
+            "cutout",
+            (Word("FILE"),),
+            _cutout,
+            "make the mask that says what of a picture is its subject",
+            (
+                Option("to", "write a transparent copy there instead of a mask", value="FILE"),
+                Option("model", "the model that rembg takes", value="NAME", default="u2net"),
+            ),
+        ),
         Verb(
             "generate",
             (VIDEO,),

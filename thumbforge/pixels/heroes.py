@@ -66,6 +66,7 @@ def _opened(
     whole = rgb.size
     box = bars.content(rgb)
     if box != (0, 0, *whole):
+        box = _within_blur(box, whole)
         rgb, mask = rgb.crop(box), mask and mask.crop(box)
         subject, face = (shares and _within(shares, whole, box) for shares in (subject, face))
     rgb, mask = _fitted(rgb, width, height), mask and _fitted(mask, width, height)
@@ -149,6 +150,18 @@ def filled(premultiplied: Image.Image) -> Image.Image:
         result = result.resize(level.size, Image.Resampling.BILINEAR)
         result.paste(own.convert("RGB"), (0, 0), known)
     return result
+
+
+def _within_blur(box: tuple[int, int, int, int], whole: tuple[int, int]) -> tuple[int, int, int, int]:
+    """A little less at the sides that were cut: a JPEG blurs a bar's edge into the picture."""
+    left, top, right, foot = box
+    by = max(2, round(0.004 * max(whole)))
+    return (
+        left + by * (left > 0),
+        top + by * (top > 0),
+        right - by * (right < whole[0]),
+        foot - by * (foot < whole[1]),
+    )
 
 
 def _within(shares: Shares, whole: tuple[int, int], box: tuple[int, int, int, int]) -> Shares:

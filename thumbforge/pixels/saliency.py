@@ -33,7 +33,7 @@ def salient_box(picture: Image.Image) -> tuple[float, float, float, float] | Non
     mean = sum(values) / len(values)
     if contrast < _FLAT or mean == 0:
         return None
-    gain, cells = _densest(w, h, values, _ABOVE * mean)
+    gain, cells = densest(w, h, values, _ABOVE * mean)
     if gain / sum(values) < _GAIN:
         return _STANDING if picture.height >= _UPRIGHT * picture.width else None
     x0, y0, x1, y1 = _grown(w, h, values, cells, _GROW * mean)
@@ -135,7 +135,7 @@ def _stretched(layer: Image.Image) -> tuple[Image.Image, int]:
     return _scaled(layer, 255 / top), top
 
 
-def _densest(w: int, h: int, values: list[float], floor: float) -> tuple[float, Cells]:
+def densest(w: int, h: int, values: list[float], floor: float) -> tuple[float, Cells]:
     """The rectangle with the largest sum of (value - floor): the best run of columns over every pair of rows."""
     best, cells = -1.0, (0, 0, w, h)
     for y0 in range(h):

@@ -18,6 +18,7 @@ from thumbforge.models import Item, Output, Playlist, PlaylistHead, Profile, Tem
 from thumbforge.planning.project import Project
 from thumbforge.planning.reference import NO_HERO, check_hero, find_hero
 from thumbforge.planning.series import Place, Series, SeriesRequest, default_output, find_playlist, resolve
+from thumbforge.planning.staging import beside
 from thumbforge.planning.wanted import Place as ItemPlace
 from thumbforge.planning.wanted import Wanted, places, wanted_items
 from thumbforge.providers.base import Call
@@ -112,7 +113,8 @@ def _series(place: Place, trial: Trial) -> Series:
     series = _bare(place, playlist, place.catalog.template(trial.template), trial.vars)
     if trial.hero is None:
         return series
-    return replace(series, hero=find_hero(trial.hero, place.cwd, place.home, place.database, "final"))
+    hero = find_hero(trial.hero, place.cwd, place.home, place.database, "final")
+    return replace(series, hero=hero, staging=beside(hero))
 
 
 def _bare(place: Place, playlist: LoadedPlaylist, template: Template, given: Mapping[str, Any]) -> Series:

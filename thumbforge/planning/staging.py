@@ -63,6 +63,11 @@ def staging(spec: SeriesSpec, hero: Hero, root: Path) -> Staging:
     )
 
 
+def beside(hero: Hero) -> Staging:
+    """What is known of a hero of which no series says anything: its mask, if one lies beside it."""
+    return Staging(mask=_mask(None, hero, Path()))
+
+
 def _mask(named: str | None, hero: Hero, root: Path) -> File | None:
     path = root / named if named else mask_beside(hero.path) if hero.from_file else None
     if path is None or (named is None and not path.is_file()):

@@ -13,6 +13,7 @@ from typing import Any
 from thumbforge.cores import usable_cores
 from thumbforge.errors import PictureError, ProviderBadRequest
 from thumbforge.pixels.scene import PAINTER, File, Scene
+from thumbforge.pixels.sides import LEFT, RIGHT
 from thumbforge.providers.base import Answer, Call, Capabilities, Request
 from thumbforge.providers.params import Choice, Palette, Param, checked
 
@@ -83,4 +84,5 @@ class LocalProvider:
         hero = File(reference.path, reference.sha256) if reference else None
         if request.scene:
             return replace(request.scene, hero=hero)
-        return Scene(hero, look=own.look, hues=own.hues or "wheel")
+        free = LEFT if own.subject == "left" else RIGHT
+        return Scene(hero, look=own.look, free=free, hues=own.hues or "wheel")

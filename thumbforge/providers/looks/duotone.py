@@ -15,7 +15,8 @@ from thumbforge.providers.looks.stage import Stage
 
 MIDDLE = 0.44
 """Mean tone of the hero, so that a dark one and a bright one give series of the same weight."""
-_CALM_MEAN = 0.36
+_BRIGHTEST = 0.60
+"""Mean tone of a hero as bright as paper: white can still be read on its shaded side."""
 _PATTERN = 0.14
 
 
@@ -53,4 +54,5 @@ def _evened(tone: Image.Image) -> Image.Image:
     """Gamma that moves the mean to MIDDLE, within bounds that keep the picture's own character."""
     mean = min(max(masks.weight(tone) / (tone.width * tone.height), 0.02), 0.98)
     gamma = min(max(math.log(MIDDLE) / math.log(mean), 0.65), 1.6)
-    return tone.point([round(255 * (level / 255) ** gamma) for level in range(256)])
+    most = min(_BRIGHTEST / mean**gamma, 1.0)
+    return tone.point([round(255 * most * (level / 255) ** gamma) for level in range(256)])
