@@ -155,7 +155,7 @@ def filled(premultiplied: Image.Image) -> Image.Image:
 def _within_blur(box: tuple[int, int, int, int], whole: tuple[int, int]) -> tuple[int, int, int, int]:
     """A little less at the sides that were cut: a JPEG blurs a bar's edge into the picture."""
     left, top, right, foot = box
-    by = max(2, round(0.004 * max(whole)))
+    by = max(2, round(0.008 * max(whole)))
     return (
         left + by * (left > 0),
         top + by * (top > 0),
