@@ -96,7 +96,7 @@ def worst_contrast(picture: Image.Image) -> float:
 
 
 def one_per_hue() -> list[str]:
-    """Twelve video ids that show the twelve hues of a wheel."""
+    """Video ids that show every hue of a wheel."""
     found: dict[int, str] = {}
     for number in range(1000):
         found.setdefault(variation(f"video{number:06}", 1).number % len(HUES), f"video{number:06}")
@@ -259,7 +259,7 @@ def test_another_process_paints_the_same(tmp_path: Path) -> None:
 def test_a_variation_is_persisted_state() -> None:
     """What a video's id decides is pinned: if this changes, every series would change its colours in the middle."""
     v = variation("dQw4w9WgXcQ", 1)
-    assert (HUES[v.number % len(HUES)], v.pattern, v.light, v.scene) == (196.0, "rings", (0.80, 0.10), 3)
+    assert (HUES[v.number % len(HUES)], v.pattern, v.light, v.scene) == (308.0, "rings", (0.80, 0.10), 3)
 
 
 @given(video=VIDEO_IDS, take=st.integers(1, 500))
@@ -270,7 +270,7 @@ def test_a_variation_stays_in_bounds(video: str, take: int) -> None:
     assert v.light in LIGHTS
 
 
-@given(video=VIDEO_IDS, count=st.integers(2, 12))
+@given(video=VIDEO_IDS, count=st.integers(2, 11))
 def test_as_many_takes_as_hues_show_them_all(video: str, count: int) -> None:
     """A new take never repeats the hue of the one before, nor of any before that while there are others."""
     hues = HUES[:count]
@@ -280,14 +280,14 @@ def test_as_many_takes_as_hues_show_them_all(video: str, count: int) -> None:
 def test_hues_are_spread_evenly() -> None:
     """Over many videos each hue is about as frequent as any other."""
     counts = Counter(variation(f"video{number:06}", 1).number % len(HUES) for number in range(6000))
-    assert all(400 < count < 600 for count in counts.values())
+    assert all(440 < count < 650 for count in counts.values())
 
 
 def test_hues_are_well_apart() -> None:
-    """Neighbouring hues differ by 18 degrees or more, and none lies between 75 and 130, where dark colours are mud."""
+    """Neighbouring hues differ by 18 degrees or more, and none lies between 60 and 130, where dark colours are mud."""
     gaps = [(after - before) % 360 for before, after in zip(HUES, (*HUES[1:], HUES[0]), strict=True)]
     assert min(gaps) >= 18
-    assert not [hue for hue in HUES if 75 <= hue <= 130]
+    assert not [hue for hue in HUES if 60 <= hue <= 130]
 
 
 @pytest.mark.parametrize("hue", HUES)

@@ -12,8 +12,8 @@ from thumbforge.pixels.colour import Rgb, from_oklch
 Ramp = tuple[bytes, bytes, bytes]
 """Three tables of 256: what a tone becomes in red, green and blue."""
 
-HUES = (8.0, 28.0, 48.0, 70.0, 146.0, 168.0, 196.0, 226.0, 254.0, 281.0, 308.0, 338.0)
-"""Degrees. Dark yellows between 75 and 130 are mud: none stands there but a gold at its edge, which is lifted."""
+HUES = (8.0, 28.0, 48.0, 146.0, 168.0, 196.0, 226.0, 254.0, 281.0, 308.0, 338.0)
+"""Degrees. Dark yellows between 60 and 130 are mud: none stands there."""
 
 MUD = (40.0, 130.0)
 YELLOW, BLUE = 96.0, 264.0
