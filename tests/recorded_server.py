@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+import pytest
 from PIL import Image
 
 RESPONSES = Path(__file__).parent / "data" / "responses"
@@ -177,11 +178,15 @@ def painted(*words: Any, size: tuple[int, int] = (1344, 768), kind: str = "PNG")
 
 @dataclass
 class RecordedServer:
-    """Serves on 127.0.0.1 while the `with` lasts. `requests` is what came, `open` how many connections are held."""
+    """Serves on 127.0.0.1 while the `with` lasts. `requests` is what came, `open` how many connections are held.
+
+    The environment lists it among the origins that keys belong to, unless `listed` is False.
+    """
 
     respond: Respond
     requests: list[Seen] = field(default_factory=list)
     open: int = 0
+    listed: bool = True
 
     def __post_init__(self) -> None:
         self._over = threading.Event()
@@ -190,14 +195,23 @@ class RecordedServer:
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self._listener.settimeout(10)
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self._environment = pytest.MonkeyPatch()
+
+    @property
+    def origins(self) -> dict[str, str]:
+        """What the environment has to say so that keys come here."""
+        return {f"THUMBFORGE_{name}_ORIGINS": self.url for name in ("OPENAI", "GEMINI", "COMFYUI")}
 
     def __enter__(self) -> RecordedServer:
+        for name, value in self.origins.items() if self.listed else ():
+            self._environment.setenv(name, value)
         self._start(self._accept)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._environment.undo()
         self._over.set()
         socket.create_connection(self._listener.getsockname(), 10).close()  # wakes the listener
         for thread in self._threads:

@@ -30,7 +30,7 @@ CALLS = {"openai": "/v1/images/", "gemini": "/v1beta/models/", "comfyui": "/prom
 
 def over(tmp_path: Path, server: RecordedServer, name: str, count: int = 12) -> Project:
     """Items to be made by a provider that finds its service at `server`, at 0.04 USD each."""
-    project = make_project(tmp_path / f"{name}-project", count, **KEYS)
+    project = make_project(tmp_path / f"{name}-project", count, **KEYS, **server.origins)
     params = {"base_url": f"{server.url}{PATHS[name]}", **(PARAMS if name == "comfyui" else {})}
     project.profile("paid", provider=name, params=params, price={"amount": "0.04"})
     project.series("show", provider="paid")

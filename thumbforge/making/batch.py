@@ -38,6 +38,7 @@ from thumbforge.planning.project import Project
 from thumbforge.planning.reference import check_hero, keep_hero
 from thumbforge.playlists.ingest import ingest
 from thumbforge.providers.base import Reference
+from thumbforge.providers.health import note_of
 from thumbforge.providers.registry import concurrency
 from thumbforge.store.ledger import Fence
 from thumbforge.store.looks import Fresh, remember
@@ -119,6 +120,8 @@ class Batch:
         self._heartbeat = Heartbeat(self._ledger, self._fence, slots, settings.number("lease.beat_s"), self.cancel)
         self._iterations = iterations_of(self._database, self.run_id)
         calls = sum(row.calls for row in self._rows.values())
+        if calls and (note := note_of(provider)):
+            log.warning(note)
         budget = Budget(self.run_id, price_of(series.profile), series.max_cost, self.planned.spent, calls)
         self._shop = Workshop(
             root=project.root,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, runtime_checkable
 
 from thumbforge.cancel import Cancel
@@ -54,9 +54,17 @@ def auth_of(provider: object) -> Auth:
 def health_of(provider: object, cancel: Cancel) -> Health:
     if not isinstance(provider, Checked):
         return Health("ok")
+    notes = tuple(filter(None, [note_of(provider)]))
     try:
-        return provider.check(cancel)
+        found = provider.check(cancel)
     except ProviderError as error:
         state = provider.auth_state()
-        auth: Auth = "refused" if error.code == "provider_auth" and state != "missing" else state
-        return Health(auth, f"{error.code}: {error.message}", error.hint)
+        if error.code == "provider_auth":
+            state = "refused" if state == "unknown" else "missing"
+        return Health(state, f"{error.code}: {error.message}", error.hint, notes)
+    return replace(found, notes=(*notes, *found.notes))
+
+
+def note_of(provider: object) -> str:
+    """What a user should know before this provider is asked for a picture; "" where there is nothing."""
+    return str(getattr(getattr(provider, "service", None), "note", ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import time
 import zlib
@@ -177,6 +178,6 @@ def is_local(url: str) -> bool:
     """Whether the address is on this machine."""
     try:
         host = urlsplit(url).hostname or ""
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-    return host in ("localhost", "::1") or host.startswith("127.")

@@ -116,8 +116,8 @@ class ComfyUIProvider:
         form: Mapping[str, str] | None = None,
         files: list[Part] | None = None,
     ) -> Reply:
-        return self.service.http.exchange(
-            method, self.service.url(path), cancel=cancel, timeout_s=timeout_s, headers=self._headers(), json=json,
+        return self.service.exchange(
+            method, path, self._key(), cancel=cancel, timeout_s=timeout_s, headers=self._headers(), json=json,
             form=form, files=files,
         )  # fmt: skip
 

@@ -54,8 +54,8 @@ class GeminiProvider:
         """One paid call. Its attempt's id goes along as `Idempotency-Key`, for gateways that honour one."""
         call.cancel.check()
         key = self.service.key()
-        reply = self.service.http.exchange(
-            "POST", self.service.url(f"models/{self.own['model']}:generateContent"), cancel=call.cancel,
+        reply = self.service.exchange(
+            "POST", f"models/{self.own['model']}:generateContent", key, cancel=call.cancel,
             timeout_s=call.timeout_s, headers={**_headers(key), "Idempotency-Key": call.attempt_id},
             json=self._body(request),
         )  # fmt: skip
@@ -85,8 +85,8 @@ class GeminiProvider:
 
     def _get(self, path: str, cancel: Cancel, query: Mapping[str, str] | None = None) -> Any:
         key = self.service.key()
-        reply = self.service.http.exchange(
-            "GET", self.service.url(path), cancel=cancel, timeout_s=TIMEOUT_S, headers=_headers(key), query=query
+        reply = self.service.exchange(
+            "GET", path, key, cancel=cancel, timeout_s=TIMEOUT_S, headers=_headers(key), query=query
         )
         document = parsed(reply.body)
         if error := said(self.key, document, reply, key, self.own["model"]):

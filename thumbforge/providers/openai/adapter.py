@@ -82,9 +82,7 @@ class OpenAIProvider:
 
     def _get(self, path: str, cancel: Cancel) -> Any:
         key = self.service.key()
-        reply = self.service.http.exchange(
-            "GET", self.service.url(path), cancel=cancel, timeout_s=TIMEOUT_S, headers=_headers(key)
-        )
+        reply = self.service.exchange("GET", path, key, cancel=cancel, timeout_s=TIMEOUT_S, headers=_headers(key))
         document = parsed(reply.body)
         if reply.status != 200:
             raise failure(self.key, reply, key, self.own["model"])
@@ -97,14 +95,14 @@ class OpenAIProvider:
         headers = {**_headers(key), "Idempotency-Key": call.attempt_id}
         sends = request.reference is not None and self.own["reference"] == "send"
         if not sends:
-            return self.service.http.exchange(
-                "POST", self.service.url("images/generations"), cancel=call.cancel, timeout_s=call.timeout_s,
+            return self.service.exchange(
+                "POST", "images/generations", key, cancel=call.cancel, timeout_s=call.timeout_s,
                 headers=headers, json=fields,
             )  # fmt: skip
         assert request.reference is not None
         sent = prepared(request.reference, self.own["reference_px"])
-        return self.service.http.exchange(
-            "POST", self.service.url("images/edits"), cancel=call.cancel, timeout_s=call.timeout_s, headers=headers,
+        return self.service.exchange(
+            "POST", "images/edits", key, cancel=call.cancel, timeout_s=call.timeout_s, headers=headers,
             form={name: _form(value) for name, value in fields.items()},
             files=[("image[]", (sent.name, sent.data, sent.media_type))],
         )  # fmt: skip
