@@ -11,8 +11,21 @@ from pathlib import Path
 import pytest
 
 from tests.project import Project, finish, make_project, wait_until
-from tests.recorded_server import Play, RecordedServer, answer, in_turn, message, painted, raw, stalled
+from tests.recorded_server import (
+    Play,
+    RecordedServer,
+    Seen,
+    answer,
+    asking,
+    in_turn,
+    message,
+    painted,
+    raw,
+    routed,
+    stalled,
+)
 from tests.stubs.batch_kit import CALLS, KEYS, Service, over, over_agy
+from thumbforge.providers import download
 
 BUSY = answer({"error": {"message": f"slow down {' '.join(KEYS.values())}", "code": 429}}, 429, Retry_After="1")
 
@@ -100,6 +113,28 @@ def test_an_unclear_call_is_tried_at_most_once_more(tmp_path: Path, play: Play) 
     assert [tuple(row) for row in project.query("SELECT calls, perhaps_billed FROM attempt WHERE calls > 0")] == [
         (2, 2)
     ]
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_a_drawn_picture_that_is_not_handed_out_costs_its_tries_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    """The item fails, the others are made; the next run draws it a last time, and then nothing is drawn any more."""
+    monkeypatch.setattr(download, "PAUSE_S", 0)
+
+    def drawn(seen: Seen) -> Play:
+        name = "gone" if b"Lesson 2" in seen.body else "there"
+        return answer({"data": [{"url": f"{server.url}/{name}.png"}]})
+
+    routes = {"/v1": asking(drawn), "/gone.png": raw(message(status, b"expired")),
+              "/there.png": asking(lambda _: raw(message(200, painted(len(server.requests)))))}  # fmt: skip
+    with RecordedServer(routed(routes)) as server:
+        project = over(tmp_path, server, "openai", count=3)
+        first = project.batch("--json")
+        assert first.document["summary"] == {"total": 3, "completed": 2, "failed": 1, "pending": 0}
+        assert first.document["items"][1]["error"].startswith(f"output_missing: openai: HTTP {status}")
+        assert [project.batch().code for _ in range(3)] == [6, 6, 6]
+        assert server.paths().count("/v1/images/edits") == 4
 
 
 def test_ctrl_c_ends_four_calls_in_flight(tmp_path: Path) -> None:

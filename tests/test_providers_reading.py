@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from tests.recorded_server import RecordedServer, in_turn, message, raw, recorded
+from tests.recorded_server import Play, RecordedServer, in_turn, message, raw, recorded
 from thumbforge.errors import (
     OutputMissing,
     OutputUnusable,
@@ -250,7 +250,7 @@ def test_what_is_no_base64_is_refused(text: str) -> None:
     ("name", "error", "says"),
     [
         ("thumb_200_webp_as_jpg.http", None, "image/webp"),
-        ("thumb_404_with_jpeg.http", ProviderSetup, "HTTP 404"),
+        ("thumb_404_with_jpeg.http", OutputMissing, "HTTP 404"),
         ("thumb_200_html.http", OutputUnusable, "an HTML page"),
     ],
 )
@@ -280,6 +280,34 @@ def test_an_address_that_stays_broken_is_given_up(tmp_path: Path, monkeypatch: p
             fetch(Http("x", ""), f"{server.url}/a.jpg", a_call(tmp_path), timeout_s=20, trusted=server.url)
         assert len(server.requests) == 3
     assert caught.value.unclear
+
+
+@pytest.mark.parametrize(
+    "play",
+    [
+        *(raw(message(status, b"expired")) for status in (401, 402, 403, 404, 407, 410, 451)),
+        raw(message(302, b"", Location="https:///nowhere")),
+    ],
+)
+def test_whatever_keeps_a_drawn_picture_back_is_the_items_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, play: Play
+) -> None:
+    """Its store knows nothing of the key, the account or the model: no other item is met, and it is not called again
+    within the try, because the picture was drawn and may be billed."""
+    monkeypatch.setattr(download, "PAUSE_S", 0)
+    with RecordedServer(in_turn(play)) as server, pytest.raises(ProviderError) as caught:
+        fetch(Http("x", ""), f"{server.url}/a.jpg", a_call(tmp_path), timeout_s=20, trusted=server.url)
+    assert not caught.value.meets_every_item
+    assert not caught.value.retryable
+    assert caught.value.unclear
+
+
+def test_a_picture_that_is_there_a_moment_later_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store may need a second to hand out what it was just given."""
+    monkeypatch.setattr(download, "PAUSE_S", 0)
+    with RecordedServer(in_turn(raw(message(404, b"")), raw(message(200, b"PNG")))) as server:
+        data = fetch(Http("x", ""), f"{server.url}/a.jpg", a_call(tmp_path), timeout_s=20, trusted=server.url)
+    assert data == b"PNG"
 
 
 # References

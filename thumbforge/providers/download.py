@@ -29,6 +29,8 @@ def fetch(
 
     Only https, and addresses that begin with `trusted`, are asked. Messages tell the host alone, because such an
     address often carries a signature. The last failure is raised; it is `unclear`, because the picture exists.
+    Whatever a store of pictures answers, it says nothing of the key, the account or the model: a picture that is not
+    there is this item's OutputMissing, never an error that meets every item.
     """
     for n in range(1, TRIES + 1):
         try:
@@ -37,11 +39,21 @@ def fetch(
                 return reply.body
             raise by_status(http.provider, reply.status, f"the picture at {host_of(url)} cannot be fetched")
         except ProviderError as error:
-            if n == TRIES or not error.retryable:
+            if n == TRIES or not (error.retryable or error.meets_every_item):
                 error.unclear = True
-                raise
+                if not error.meets_every_item:
+                    raise
+                raise _missing(error) from error
         call.cancel.wait(PAUSE_S * n)
     raise AssertionError("the loop returns or raises")
+
+
+def _missing(error: ProviderError) -> OutputMissing:
+    """As the item's failure: a try that is counted, so that no run after run pays for it anew."""
+    hint = "it was drawn, but the service does not hand it out; the same command draws it anew, within max_retries"
+    found = OutputMissing(error.message, hint=hint)
+    found.unclear = True
+    return found
 
 
 def _followed(
