@@ -173,7 +173,7 @@ def test_a_killed_plain_doit_keeps_what_it_made(slow: Project) -> None:
 
 STORM = """\
 import os, signal, subprocess, sys
-from thumbforge.tasks.reporter import interruptible
+from thumbforge.tasks.progress import interruptible
 from thumbforge.cancel import Cancel
 
 storm = '''

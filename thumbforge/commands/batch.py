@@ -20,9 +20,9 @@ _WITH_RESUME = {"resume", "max_cost", "concurrency", *RUN_NAMES}
 
 def _batch(project: Project, arguments: Arguments) -> int:
     from thumbforge.cancel import Cancel
-    from thumbforge.commands import view
+    from thumbforge.commands.results import print_plan, print_result
     from thumbforge.commands.resuming import resume
-    from thumbforge.commands.running import configure_logging, find_series, run_tasks
+    from thumbforge.commands.running import configure_logging, find_series, make_and_tell
     from thumbforge.making.executor import Placement
     from thumbforge.making.quiet import conclude
     from thumbforge.making.rollup import ItemResult, Result, roll_up
@@ -32,7 +32,7 @@ def _batch(project: Project, arguments: Arguments) -> int:
     from thumbforge.planning.prices import estimate
     from thumbforge.planning.reference import check_hero, hero_remark
     from thumbforge.tasks.session import Session, start
-    from thumbforge.tasks.tasks import add, request_of
+    from thumbforge.tasks.tasks import request_of
 
     if arguments.options["resume"]:
         if arguments.given.keys() - _WITH_RESUME or arguments.words[0]:
@@ -62,26 +62,22 @@ def _batch(project: Project, arguments: Arguments) -> int:
             refusal = None
         except LimitReached as error:
             refusal = error
-        view.print_plan(rows, as_json=as_json, exit_code=refusal.exit_code if refusal else Exit.DONE)
+        print_plan(rows, as_json=as_json, exit_code=refusal.exit_code if refusal else Exit.DONE)
         if refusal:
             raise refusal
         return Exit.DONE
     check_limits(series, rows)
-    if all(row.idle or (row.busy_in and not session.wait) for row in rows):
-        items = tuple(ItemResult(row, row, None) for row in rows)
-        summary, exit_code = roll_up(items)
-        unread = any(row.reference_ignored for row in rows) or not planned.capabilities.takes_reference
-        result = Result(planned, None, items, summary, exit_code, reference_ignored=unread)
-        page = conclude(project, planned)
-    else:
+    if not all(row.idle or (row.busy_in and not session.wait) for row in rows):
         calls = sum(row.calls for row in rows)
         if series.profile.price and calls and not as_json and not log.is_quiet():
             sys.stderr.write(estimate(series.profile, calls) + "\n")
-        names = add(session, planned, rows)
-        result = run_tasks(session, names, options["concurrency"])
-        page = session.sheets.get(series.name, "")
-    view.print_result(result, project, page, as_json=as_json)
-    return result.exit_code
+        return make_and_tell(session, planned, rows, arguments)
+    items = tuple(ItemResult(row, row, None) for row in rows)
+    summary, exit_code = roll_up(items)
+    unread = any(row.reference_ignored for row in rows) or not planned.capabilities.takes_reference
+    result = Result(planned, None, items, summary, exit_code, reference_ignored=unread)
+    print_result(result, project, conclude(project, planned), as_json=as_json)
+    return exit_code
 
 
 def _pairs(arguments: Arguments) -> Pairs:

@@ -25,7 +25,7 @@ def make(project: Project, planned: PlannedSeries, arguments: Arguments, resumpt
     from thumbforge.making.executor import Placement
     from thumbforge.making.hero import make_heroes
     from thumbforge.store.heroes import run_of
-    from thumbforge.tasks.reporter import Progress, interruptible
+    from thumbforge.tasks.progress import Progress, candidate_name, interruptible
 
     configure_logging(project, as_json=arguments.as_json)
     if resumption is None and all(row.idle and row.status == "completed" for row in planned.rows):
@@ -37,13 +37,18 @@ def make(project: Project, planned: PlannedSeries, arguments: Arguments, resumpt
     placement = Placement.of(project.settings, arguments.options["executor"], arguments.options["scheduler"])
     cancel = Cancel()
     at_once = arguments.options["concurrency"] or project.settings.integer("batch.concurrency")
-    progress = Progress(len(planned.rows))
-    with interruptible(cancel):
+    with interruptible(cancel), Progress(planned.rows, candidate_name) as progress:
         batch = Batch(
-            project, planned, planned.rows, cancel=cancel, at_once=at_once, resumption=resumption, placement=placement
+            project,
+            planned,
+            planned.rows,
+            cancel=cancel,
+            at_once=at_once,
+            resumption=resumption,
+            placement=placement,
+            ended=progress.ended,
         )
         result = make_heroes(batch, threads_for(planned, planned.rows, at_once, placement))
-    progress.close()
     if result.run_id is None:
         raise UsageError("nothing can be tried again: " + "; ".join(i.error or "" for i in result.items if i.error))
     return tell(project, result.run_id, result.exit_code, arguments, result.stop or "")

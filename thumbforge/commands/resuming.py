@@ -15,13 +15,11 @@ if TYPE_CHECKING:
 def resume(project: Project, prefix: str, arguments: Arguments) -> int:
     """The run whose id begins with `prefix`, from its own plan; its exit code."""
     from thumbforge.cancel import Cancel
-    from thumbforge.commands.running import configure_logging, run_tasks
-    from thumbforge.commands.view import print_result
+    from thumbforge.commands.running import configure_logging, make_and_tell
     from thumbforge.making.executor import Placement
     from thumbforge.making.resume import plan_resume
     from thumbforge.planning.prices import estimate
     from thumbforge.tasks.session import Session, start
-    from thumbforge.tasks.tasks import add
 
     as_json = arguments.as_json
     configure_logging(project, as_json=as_json)
@@ -35,7 +33,4 @@ def resume(project: Project, prefix: str, arguments: Arguments) -> int:
         return make(project, resumption.planned, arguments, resumption)
     placement = Placement.of(project.settings, arguments.options["executor"], arguments.options["scheduler"])
     session = start(Session(project, Cancel(), resumption=resumption, placement=placement))
-    names = add(session, resumption.planned, resumption.planned.rows)
-    result = run_tasks(session, names, arguments.options["concurrency"])
-    print_result(result, project, session.sheets.get(result.planned.series.name, ""), as_json=as_json)
-    return int(result.exit_code)
+    return make_and_tell(session, resumption.planned, resumption.planned.rows, arguments)

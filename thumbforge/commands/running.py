@@ -5,20 +5,29 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from thumbforge import log
 from thumbforge.errors import ThumbforgeError
 
+if TYPE_CHECKING:
+    from thumbforge.commands.verbs import Arguments
+    from thumbforge.making.rollup import Result
+    from thumbforge.planning.decide import PlannedSeries
+    from thumbforge.planning.plan import Row
+    from thumbforge.planning.project import Project
+    from thumbforge.planning.series import Series, SeriesRequest
+    from thumbforge.tasks.session import Session
 
-def find_series(project: Any, request: Any) -> Any:
+
+def find_series(project: Project, request: SeriesRequest) -> Series:
     from thumbforge.planning.series import resolve
 
     with project.reading() as database:
         return resolve(project.place(database), request)
 
 
-def configure_logging(project: Any, *, as_json: bool) -> None:
+def configure_logging(project: Project, *, as_json: bool) -> None:
     """On a terminal the bar tells what happens, so that only warnings are lines; elsewhere each item is one."""
     level = project.settings.text("log.level")
     if level == "auto":
@@ -26,7 +35,17 @@ def configure_logging(project: Any, *, as_json: bool) -> None:
     log.configure(level=level, file=project.home / "logs" / "thumbforge.jsonl")
 
 
-def run_tasks(session: Any, names: Sequence[str], concurrency: int | None) -> Any:
+def make_and_tell(session: Session, planned: PlannedSeries, rows: Sequence[Row], arguments: Arguments) -> int:
+    """Make these rows of a series, print how it ended; the exit code. The one way for batch, resume and takes."""
+    from thumbforge.commands.results import print_result
+    from thumbforge.tasks.tasks import add
+
+    result = run_tasks(session, add(session, planned, rows), arguments.options.get("concurrency"))
+    print_result(result, session.project, session.sheets.get(planned.series.name, ""), as_json=arguments.as_json)
+    return int(result.exit_code)
+
+
+def run_tasks(session: Session, names: Sequence[str], concurrency: int | None) -> Result:
     """Run the tasks with doit's runner, in threads; returns the batch's Result.
 
     doit gets those with something to do. That the others are up to date the plan has found out.
@@ -64,5 +83,5 @@ def run_tasks(session: Any, names: Sequence[str], concurrency: int | None) -> An
         raise fault
     if reporter.runtime_errors:
         raise ThumbforgeError("; ".join(reporter.runtime_errors))
-    [result] = reporter.results
+    [result] = session.results
     return result

@@ -91,12 +91,10 @@ def _list(project: Project, arguments: Arguments) -> int:
 
 def _use(project: Project, arguments: Arguments) -> int:
     from thumbforge.cancel import Cancel
-    from thumbforge.commands.running import configure_logging, run_tasks
-    from thumbforge.commands.view import print_result
+    from thumbforge.commands.running import configure_logging, make_and_tell
     from thumbforge.planning.decide import decided
     from thumbforge.store.iterations import use_attempt
     from thumbforge.tasks.session import Session, start
-    from thumbforge.tasks.tasks import add
 
     item, number = arguments.words
     planned, row = find_item(project, item, arguments.pairs)
@@ -112,10 +110,7 @@ def _use(project: Project, arguments: Arguments) -> int:
     planned = decided(project, planned)
     [now] = [r for r in planned.rows if r.wanted.item_key == row.wanted.item_key]
     session = start(Session(project, Cancel()))
-    result = run_tasks(session, add(session, planned, [now]), None)
-    page = session.sheets.get(planned.series.name, "")
-    print_result(result, project, page, as_json=arguments.as_json)
-    return int(result.exit_code)
+    return make_and_tell(session, planned, [now], arguments)
 
 
 def _lock(project: Project, arguments: Arguments) -> int:

@@ -27,7 +27,7 @@ def _job(
     """A run of its own in the ledger, with a lease, that can be stopped."""
     from thumbforge.cancel import Cancel
     from thumbforge.commands.running import configure_logging
-    from thumbforge.tasks.reporter import interruptible
+    from thumbforge.tasks.progress import interruptible
     from thumbforge.upkeep.job import Job
 
     configure_logging(project, as_json=arguments.as_json)

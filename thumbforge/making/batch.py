@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import chain
@@ -67,6 +67,7 @@ class Batch:
     """One execution of the selected rows of a planned series.
 
     `outcome` may be called from many threads, once per item and in any order. `close` must be called in the end.
+    `ended` hears of each item that was not idle once it has ended, from the thread that made it.
     """
 
     def __init__(
@@ -80,7 +81,9 @@ class Batch:
         at_once: int | None = None,
         resumption: Resumption | None = None,
         placement: Placement | None = None,
+        ended: Callable[[Row, Outcome], None] | None = None,
     ) -> None:
+        self._ended = ended or (lambda row, outcome: None)
         self.project, self.planned, self.cancel = project, planned, cancel
         self._rows = {row.wanted.item_key: row for row in rows}
         self._wait, self._at_once, self._resumption = wait, at_once, resumption
@@ -182,6 +185,8 @@ class Batch:
         row = self._rows[item_key]
         if not self._is_work(row):
             self._done[item_key] = standing = self._standing(row)
+            if not row.idle:
+                self._ended(row, standing)
             return standing
         passed: set[str] = set()
         while (done := self._done.get(item_key)) is None:
@@ -275,8 +280,11 @@ class Batch:
 
     def _settle(self, key: str, outcome: Outcome) -> None:
         with self._lock:
+            is_first = key not in self._done
             self._done[key] = outcome
             self._todo.pop(key, None)
+        if is_first:
+            self._ended(self._rows[key], outcome)
 
     def _tell(self, row: Row, outcome: Outcome) -> None:
         part, video = row.wanted.item.part, row.wanted.item.video

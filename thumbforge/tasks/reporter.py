@@ -5,12 +5,8 @@ Light on purpose: doit imports every reporter for each command.
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from queue import SimpleQueue
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from doit.exceptions import UnmetDependency
@@ -18,73 +14,10 @@ from doit.reporter import ConsoleReporter
 
 from thumbforge.errors import Exit, LimitReached, ThumbforgeError, describe
 from thumbforge.tasks import session as sessions
+from thumbforge.tasks.progress import Progress, interruptible, item_name
 
 if TYPE_CHECKING:
-    from thumbforge.cancel import Cancel
     from thumbforge.making.rollup import Result
-
-
-@contextmanager
-def interruptible(cancel: Cancel) -> Iterator[None]:
-    """While this lasts, SIGINT and SIGTERM stop the run instead of the process; a second one changes nothing.
-
-    `signal.signal`, because Windows has nothing else. Outside the main thread nothing can be installed.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    # A handler runs in the middle of anything, also of another handler: were it to take the lock of `cancel`, a second
-    # signal within the first would wait for itself. Of Python's queues only this one may be filled from a handler.
-    heard: SimpleQueue[bool] = SimpleQueue()
-    listener = threading.Thread(target=lambda: cancel.set() if heard.get() else None, daemon=True)
-    listener.start()
-    before = {number: signal.signal(number, lambda *_: heard.put(True)) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        heard.put(False)
-        listener.join()
-
-
-class Progress:
-    """A Rich bar on stderr with a line for each finished item; nothing where stderr is no terminal."""
-
-    def __init__(self, total: int) -> None:
-        self._bar: Any = None
-        if sys.stderr.isatty() and total:
-            self._start(total)
-
-    def _start(self, total: int) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-        from thumbforge import log
-
-        console = Console(stderr=True, highlight=False)
-        self._bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=console,
-            transient=True,
-        )
-        self._task = self._bar.add_task("making thumbnails", total=total)
-        self._bar.start()
-        self._logs = ExitStack()
-        self._logs.enter_context(log.through(lambda line: console.print(line, markup=False, soft_wrap=True)))
-
-    def done(self, line: str) -> None:
-        if self._bar:
-            self._bar.console.print(line, markup=False, soft_wrap=True)
-            self._bar.advance(self._task)
-
-    def close(self) -> None:
-        if self._bar:
-            self._logs.close()
-            self._bar.stop()
 
 
 class ThumbReporter(ConsoleReporter):  # type: ignore[misc]
@@ -95,7 +28,6 @@ class ThumbReporter(ConsoleReporter):  # type: ignore[misc]
     def __init__(self, outstream: Any, options: Any) -> None:
         super().__init__(outstream, options)
         self._stack = ExitStack()
-        self._progress = Progress(0)
         self._ours_failed = False
 
     def initialize(self, tasks: Any, selected_tasks: Any) -> None:
@@ -107,11 +39,8 @@ class ThumbReporter(ConsoleReporter):  # type: ignore[misc]
             names += [name] if name in session.names else [dep for dep in tasks[name].task_dep if dep in session.names]
         session.select(dict.fromkeys(names))
         self._stack.enter_context(interruptible(session.cancel))
-        self._progress = Progress(sum(not session.rows[name].idle for name in session.selected))
-
-    def add_success(self, task: Any) -> None:
-        if not task.has_subtask:
-            self._progress.done(f"✔ {task.doc or task.name}")
+        progress = Progress((session.rows[name] for name in session.selected), item_name)
+        session.ended = self._stack.enter_context(progress).ended
 
     def add_failure(self, task: Any, fail: Any) -> None:
         session = sessions.current()
@@ -122,7 +51,6 @@ class ThumbReporter(ConsoleReporter):  # type: ignore[misc]
             return
         text = fail.message.strip() if hasattr(fail, "message") else fail.get_msg().strip()
         self._ours_failed = True
-        self._progress.done(f"✘ {task.doc}: {text}")
         self.write(f"failed  {task.name}  {text}\n")
 
     def skip_ignore(self, task: Any) -> None:
@@ -143,14 +71,12 @@ class ThumbReporter(ConsoleReporter):  # type: ignore[misc]
         if session is None:
             super().complete_run()
             return
-        self._progress.close()
         try:
-            results = session.close()
+            with self._stack:
+                results = session.close()
         except ThumbforgeError as error:  # the ledger failed at the very end
             sys.stderr.write(describe(error) + "\n")
             raise SystemExit(int(error.exit_code)) from error
-        finally:
-            self._stack.close()
         super().complete_run()
         for result in results:
             self.write(ending(result) + "\n")
@@ -190,11 +116,7 @@ def how_to_go_on(result: Result) -> str:
 
 
 class BatchReporter(ThumbReporter):
-    """For `batch`, which prints a table of its own: nothing on stdout, and the results kept."""
-
-    def __init__(self, outstream: Any, options: Any) -> None:
-        super().__init__(outstream, options)
-        self.results: list[Result] = []
+    """For `batch`, which prints a table of its own: nothing on stdout. The results are the session's."""
 
     def initialize(self, tasks: Any, selected_tasks: Any) -> None:
         """doit has the tasks with something to do, the run is about the others too."""
@@ -209,6 +131,5 @@ class BatchReporter(ThumbReporter):
     def complete_run(self) -> None:
         session = sessions.current()
         assert session is not None
-        self._progress.close()
-        self.results = session.close()
-        self._stack.close()
+        with self._stack:
+            session.close()

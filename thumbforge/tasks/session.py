@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,9 @@ class Session:
     ignored: set[str] = field(default_factory=set)
     sheets: dict[str, str] = field(default_factory=dict)
     faults: dict[str, Exception] = field(default_factory=dict)
+    ended: Callable[[Row, Outcome], None] = lambda row, outcome: None
+    """Hears of each item that has ended, from the thread that made it."""
+    results: list[Result] = field(default_factory=list)
     exit_code: Exit | None = None
     checker: ContentChecker = field(default_factory=ContentChecker)
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -100,6 +103,7 @@ class Session:
             at_once=self.at_once,
             resumption=self.resumption,
             placement=self.placement,
+            ended=lambda row, outcome: self.ended(row, outcome),  # a run may be taken up before the bar is drawn
         )
         self.batches[series, retake] = batch
         return batch
@@ -112,13 +116,14 @@ class Session:
         return decided(self.project, planned) if any(name == series for name, _ in self.batches) else planned
 
     def close(self) -> list[Result]:
-        """Roll up and close every batch that was opened, in the order they were."""
+        """Roll up and close every batch that was opened, in the order they were; the results stay with the session."""
         ignored = {self.names[name][1]: name for name in self.ignored if name in self.names}
         results = [batch.close(ignored) for batch in self.batches.values()]
         self.batches.clear()
         self._record_the_rest({result.planned.series.name for result in results if result.run_id})
         for result in results:
             self.sheets[result.planned.series.name] = self._write_sheet(result)
+        self.results = results
         self.exit_code = worst(result.exit_code for result in results)
         return results
 

@@ -21,8 +21,8 @@ from thumbforge.planning.project import Project, relative
 from thumbforge.planning.series import SeriesRequest, all_series, resolve
 from thumbforge.tasks import session as sessions
 from thumbforge.tasks import variables
+from thumbforge.tasks.progress import item_name
 from thumbforge.tasks.session import Session
-from thumbforge.text import one_line
 
 
 def request_of(pairs: variables.Pairs) -> SeriesRequest:
@@ -147,7 +147,7 @@ def thumb_task(session: Session, name: str) -> dict[str, Any]:
     uptodate = ThumbUpToDate(session, name)
     return {
         "name": name,
-        "doc": task_doc(row),
+        "doc": item_name(row),
         "actions": [(make_thumb, [uptodate])],
         "file_dep": session.file_deps[name],
         "targets": [f"{session.targets[row.wanted.series.name]}/{row.wanted.export_name}"],
@@ -156,13 +156,6 @@ def thumb_task(session: Session, name: str) -> dict[str, Any]:
         "io": {"capture": False},  # captured stdout with threads loses what is printed afterwards
         "verbosity": 2,
     }
-
-
-def task_doc(row: Row) -> str:
-    """`Part 7 · title`, on one line whatever the title holds."""
-    title = one_line(row.wanted.item.title)
-    part = row.wanted.item.part
-    return title if part is None else f"Part {part} · {title}"
 
 
 class ThumbUpToDate:

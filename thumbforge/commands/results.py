@@ -1,0 +1,186 @@
+"""What a batch tells at its end: its plan or its result, as tables for people or as one JSON document."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from thumbforge.commands.command import print_json
+from thumbforge.commands.view import print_table, write
+from thumbforge.errors import Exit
+from thumbforge.making.rollup import ItemResult, Result
+from thumbforge.planning.plan import Row, counts
+from thumbforge.planning.prices import estimate
+from thumbforge.planning.project import Project, relative
+from thumbforge.store.pictures import StoredPicture
+from thumbforge.tasks.reporter import how_to_go_on, tally
+from thumbforge.text import counted, one_line
+
+
+def print_plan(rows: Sequence[Row], *, as_json: bool, exit_code: Exit) -> None:
+    if as_json:
+        print_json(
+            {"dry_run": True, "summary": counts(rows), "plan": [_planned(r) for r in rows], "exit_code": exit_code}
+        )
+        return
+    print_table(
+        ("part", "title", "key", "action", "reason"),
+        [(_part(r), r.wanted.item.title, r.wanted.key[:8], r.action, r.reason) for r in rows],
+    )
+    told = estimate(rows[0].wanted.series.profile, sum(row.calls for row in rows))
+    found = ", ".join(f"{count} {action}" for action, count in counts(rows).items() if count)
+    write(f"{counted(len(rows), 'item')}: {found}; {told}. Nothing was changed.")
+
+
+def _planned(row: Row) -> dict[str, Any]:
+    item = row.wanted.item
+    return {
+        "part": item.part,
+        "position": row.wanted.position,
+        "video": item.video,
+        "title": item.title,
+        "key": row.wanted.key,
+        "key_parts": row.wanted.key_parts.as_dict(),
+        "action": row.action,
+        "reason": row.reason,
+    }
+
+
+def print_result(result: Result, project: Project, page: str, *, as_json: bool) -> None:
+    """`page` is the sheet's path in the project, "" where none was written."""
+    if as_json:
+        print_json(
+            {
+                "run": result.run_id,
+                "summary": summary_of(result),
+                "items": [_item(item, project) for item in result.items],
+                "reference_ignored": result.reference_ignored,
+                "exit_code": result.exit_code,
+            }
+        )
+        if result.stop:
+            sys.stderr.write(result.stop + "\n")
+        return
+    if result.run_id is None and result.exit_code == Exit.DONE and not any(i.before.restore for i in result.items):
+        write(f"Nothing to do: all {result.summary.total} thumbnails of {result.planned.series.name} are up to date.")
+        for item in result.items:
+            if item.before.is_locked and item.before.changes:
+                write(f"part {_part(item.before)} is {item.before.reason}")
+        return
+    _print_header(result)
+    told = _worth_telling(result)
+    print_table(("part", "title", "status", "size", "compliant", "asset", "error"), [_line(item) for item in told])
+    if untold := len(result.items) - len(told):
+        write(f"{untold} were up to date and are not listed; --json has them all.")
+    write(result.stop or f"{tally(result)}: out/{result.planned.series.name}/")
+    if titles := _hard_to_read(result):
+        write(titles)
+    if page:
+        write(f"Sheet: {page}")
+    if hint := how_to_go_on(result):
+        write(hint)
+
+
+MANY = 200
+"""Items of a run from which on those that were up to date are only counted: nobody looks for one line in thousands."""
+
+
+def _worth_telling(result: Result) -> Sequence[ItemResult]:
+    if len(result.items) <= MANY:
+        return result.items
+    return [item for item in result.items if _status(item) != "skipped"]
+
+
+def _line(item: ItemResult) -> tuple[str, ...]:
+    picture, compliant = final_of(item)
+    return (
+        _part(item.before),
+        item.before.wanted.item.title,
+        _status(item),
+        size_of(picture),
+        {True: "yes", False: "no", None: ""}[compliant],
+        picture.sha256[:12] if picture else "",
+        item.error or "",
+    )
+
+
+def _print_header(result: Result) -> None:
+    series = result.planned.series
+    ignored = ", ignored by the provider" if result.reference_ignored else ""
+    for name, value in (
+        ("run", result.run_id or "none: no picture was made"),
+        ("playlist", f"{series.playlist.playlist.title or series.playlist_name} ({series.playlist.playlist.id})"),
+        ("template", f"{series.template.name} v{series.template.version}"),
+        ("provider", series.profile.name),
+        ("reference", f"{series.hero.path.name} ({series.hero.sha256[:12]}{ignored})"),
+        ("parent run", series.hero.run_id),
+    ):
+        write(f"{name:<11} {one_line(value)}")
+    write("")
+
+
+def _hard_to_read(result: Result) -> str:
+    """One line with the parts whose title is cut or small, and what helps; "" where all can be read."""
+    found = {"text.truncated": "cut", "text.height": "too small to read at 168x94"}
+    said = []
+    for rule, what in found.items():
+        parts = [_part(item.before) for item in result.items if any(w.startswith(rule) for w in item.warnings)]
+        if parts:
+            said.append(f"{what}: part {', '.join(parts)}")
+    return f"Titles that are {'; '.join(said)}. Set a shorter `text` for these items in the playlist." if said else ""
+
+
+def _status(item: ItemResult) -> str:
+    return "skipped" if item.before.idle and item.status == "completed" else item.status
+
+
+def final_of(item: ItemResult) -> tuple[StoredPicture | None, bool | None]:
+    """The picture that the ledger has for the item now, and whether it keeps the rules."""
+    final = item.after.final
+    if final:
+        return final.picture, final.compliant
+    return None, None
+
+
+def _item(item: ItemResult, project: Project) -> dict[str, Any]:
+    wanted = item.before.wanted
+    picture, compliant = final_of(item)
+    return {
+        "part": wanted.item.part,
+        "position": wanted.position,
+        "video": wanted.item.video,
+        "title": wanted.item.title,
+        "action": item.before.action,
+        "iteration_id": item.after.iteration_id,
+        "status": item.status,
+        "compliant": compliant,
+        "final_asset": picture and asset(picture, project),
+        "error": item.error,
+    }
+
+
+def asset(picture: StoredPicture, project: Project) -> dict[str, Any]:
+    """An asset as JSON shows it; the path counts from the project directory."""
+    path = relative(project.store.path(picture.sha256, picture.suffix), project.root)
+    return {
+        "sha256": picture.sha256,
+        "path": path,
+        "width": picture.width,
+        "height": picture.height,
+        "bytes": picture.bytes,
+    }
+
+
+def summary_of(result: Result) -> dict[str, int]:
+    summary = result.summary
+    return {name: getattr(summary, name) for name in ("total", "completed", "failed", "pending")}
+
+
+def size_of(picture: StoredPicture | None) -> str:
+    return f"{picture.width}x{picture.height} {picture.bytes / 1000:.0f} kB" if picture else ""
+
+
+def _part(row: Row) -> str:
+    part = row.wanted.item.part
+    return f"#{row.wanted.position}" if part is None else str(part)
