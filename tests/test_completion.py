@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.project import Project
-from thumbforge.commands.parsing import arguments_of, choose, take_apart
+from thumbforge.commands.line.parsing import arguments_of, choose, take_apart
 
 ENTRY_POINTS = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"][
     "entry-points"

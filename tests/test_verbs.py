@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tests.project import Project
 from thumbforge import log
+from thumbforge.commands.line.parsing import arguments_of, choose, take_apart
 from thumbforge.commands.main import place_of_command
-from thumbforge.commands.parsing import arguments_of, choose, take_apart
 from thumbforge.commands.verbs import EVERYWHERE, Arguments, Verb, all_options
 from thumbforge.errors import UsageError
 

@@ -14,7 +14,7 @@ from doit.cmd_base import Command
 from doit.cmdparse import CmdOption
 
 from thumbforge import install, log, settings
-from thumbforge.commands.parsing import Typed, arguments_of, choose, take_apart
+from thumbforge.commands.line.parsing import Typed, arguments_of, choose, take_apart
 from thumbforge.commands.verbs import EVERYWHERE, JSON, Verb, Word, all_options, usage_hint
 from thumbforge.errors import Exit, Interrupted, NotFound, SpecError, ThumbforgeError, UsageError, describe
 from thumbforge.redact import redact
@@ -65,7 +65,7 @@ class ThumbCommand(Command):  # type: ignore[misc]
         return (*all_options(cls.verbs), *EVERYWHERE)
 
     def help(self) -> str:
-        from thumbforge.commands.help import command_help
+        from thumbforge.commands.line.help import command_help
 
         return command_help(
             self.bin_name, self.name, self.doc_purpose, self.doc_description, self.example, self.default, self.verbs
@@ -106,7 +106,7 @@ class ThumbCommand(Command):  # type: ignore[misc]
 
     def _help_on(self, typed: Typed) -> str:
         """`hero pick --help` is about one verb, `hero --help` about all."""
-        from thumbforge.commands.help import verb_help
+        from thumbforge.commands.line.help import verb_help
 
         verb = next((verb for verb in self.verbs if verb.name and verb.name in typed.words[:1]), None)
         return verb_help(self.bin_name, self.name, verb) if verb else self.help()

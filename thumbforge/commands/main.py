@@ -65,7 +65,7 @@ def _run(arguments: list[str]) -> int:
 
     changed: dict[type, type] = {Info: CheckedInfo}
     if "tabcompletion" in arguments:
-        from thumbforge.commands.completion import Completion
+        from thumbforge.commands.line.completion import Completion
 
         changed[TabCompletion] = Completion
     ThumbforgeMain.DOIT_CMDS = tuple(changed.get(cls, cls) for cls in DoitMain.DOIT_CMDS)
