@@ -82,3 +82,12 @@ def read_regular(path: str | Path) -> bytes:
     """The bytes of a regular file; OSError as `open_regular`."""
     with open_regular(path) as file:
         return file.read()
+
+
+def append_line(path: str | Path, line: str) -> None:
+    """Add a line to a regular file, made private to the user. OSError for anything else, a link too."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _NO_WAIT | getattr(os, "O_NOFOLLOW", 0)
+    with os.fdopen(os.open(path, flags, 0o600), "ab") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "Not a regular file", str(path))
+        file.write(f"{line}\n".encode())

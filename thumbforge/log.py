@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from thumbforge.durable import append_line
 from thumbforge.redact import redact
 from thumbforge.text import printable
 
@@ -161,8 +162,7 @@ class _Writer:
                 return
             try:
                 self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                with self._file.open("a", encoding="utf-8") as handle:
-                    handle.write(as_json + "\n")
+                append_line(self._file, as_json)
             except OSError:
                 self._file = None
 

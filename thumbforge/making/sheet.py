@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from decimal import Decimal
 from operator import attrgetter
@@ -12,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from thumbforge import ids
-from thumbforge.durable import write_whole
+from thumbforge.durable import read_regular, write_whole
 from thumbforge.imaging.contact import write_contact
 from thumbforge.imaging.sheet import MOST, PICTURE, Sheet, SheetItem, write_page
 from thumbforge.making.make import failed_checks
@@ -25,6 +27,8 @@ from thumbforge.store.finals import KnownFinal
 
 if TYPE_CHECKING:
     from thumbforge.store.heroes import Candidate
+
+_PAGE = re.compile(r"sheet(-[0-9]{1,6})?\.html")
 
 
 def series_sheet(project: Project, planned: PlannedSeries, rows: Iterable[Row]) -> Sheet:
@@ -132,10 +136,15 @@ def keep_sheet(project: Project, planned: PlannedSeries, rows: Iterable[Row]) ->
             _write(sheet, folder, stale)
             for name in shown.keys() - wanted.keys():
                 (folder / name).unlink(missing_ok=True)
-        mark = _mark(project, planned.series.name)
+        _note(_mark(project, planned.series.name), wanted)
+    return folder / sheet.page_names[0]
+
+
+def _note(mark: Path, wanted: Mapping[str, str]) -> None:
+    """What the sheet shows now; where that cannot be noted it is written again the next time."""
+    with contextlib.suppress(OSError):
         mark.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_whole(mark, json.dumps(wanted).encode())
-    return folder / sheet.page_names[0]
 
 
 def _write(sheet: Sheet, folder: Path, names: Sequence[str]) -> None:
@@ -171,10 +180,11 @@ def _digest(head: object, items: Iterable[SheetItem]) -> str:
 def _shown(project: Project, series: str) -> dict[str, str]:
     """What was written the last time; nothing where that cannot be read."""
     try:
-        found = json.loads(_mark(project, series).read_text(encoding="utf-8"))
+        found = json.loads(read_regular(_mark(project, series)))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    named = found if isinstance(found, dict) else {}
+    return {name: digest for name, digest in named.items() if name == PICTURE or _PAGE.fullmatch(name)}
 
 
 def _mark(project: Project, series: str) -> Path:
