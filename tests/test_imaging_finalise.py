@@ -177,13 +177,22 @@ def test_a_noisy_picture_stays_under_the_limit(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_small_enough_fails_its_check(tmp_path: Path) -> None:
-    """A PNG over YouTube's 2 MB is written, and refused by file.bytes with both figures."""
+    """A file over `output.max_bytes` is written, and refused by file.bytes with both figures and what would help."""
     output = models.Output(format="png", max_bytes=1_000_000)
     report = finalise(noise(tmp_path / "n.png"), layout(), Drawing("Noise", None), output, tmp_path / "out.png")
     assert not report.ok
     assert report.media_type == "image/png"
-    assert report.violations == (f"file.bytes: {report.bytes} bytes, at most 2097152",)
+    assert report.violations == (f"file.bytes: {report.bytes} bytes, at most 1000000: set output.format to jpeg",)
     assert (tmp_path / "out.png").stat().st_size == report.bytes
+
+
+def test_a_limit_below_two_megabytes_is_kept_or_refused(tmp_path: Path) -> None:
+    """Whatever the setting is, the report holds the file against that number."""
+    output = models.Output(width=1280, height=720, max_bytes=20_000)
+    report = finalise(noise(tmp_path / "n.png"), layout(), Drawing("Noise", None), output, tmp_path / "out.jpg")
+    assert report.bytes > 20_000
+    assert [text.partition(":")[0] for text in report.violations] == ["file.bytes"]
+    assert "at most 20000: set output.max_bytes higher" in report.violations[0]
 
 
 def test_a_letter_without_a_font_is_an_error_that_names_it(art: Path, tmp_path: Path) -> None:

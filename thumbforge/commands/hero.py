@@ -102,6 +102,9 @@ def _export(project: Project, arguments: Arguments) -> int:
         found = [candidate for candidate in found if candidate.iteration_id.startswith(word)]
     else:
         found = [c for c in found if c.picked] or [c for c in found if c.final]
+    if not found:
+        short = run["id"][:8]
+        raise UsageError(f"run {short} has no picture yet", hint=f"thumbforge hero show {short} tells why")
     paths = export_heroes(project, run["id"], found, project.cwd / to, raw=arguments.options["raw"])
     if arguments.as_json:
         print_json({"run": run["id"], "files": [str(path) for path in paths]})

@@ -17,7 +17,7 @@ BEST, LEAST = 92, 68
 """JPEG qualities: the first tried, and the last before colour is halved."""
 ROUGHEST = 45
 _SEARCH = 3
-_PNG_LEVEL = 6
+_PNG_LEVEL, _PNG_SMALLEST = 6, 9
 _MADE_AT, _PROFILE_ID = slice(24, 36), slice(84, 100)
 """Places in the header of a colour profile (ICC.1, table 17)."""
 
@@ -29,6 +29,8 @@ def write(picture: Image.Image, target: Path, output: models.Output) -> None:
     picture.info = {}  # Pillow writes comments, profiles and text that came with the art unless they are taken away
     if output.format == "png":
         picture.save(target, "PNG", compress_level=_PNG_LEVEL, icc_profile=srgb_profile())
+        if target.stat().st_size > output.max_bytes:
+            picture.save(target, "PNG", compress_level=_PNG_SMALLEST, icc_profile=srgb_profile())
         return
     if _jpeg(picture, target, BEST, chroma=True) <= output.max_bytes:
         return

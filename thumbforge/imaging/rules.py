@@ -1,7 +1,7 @@
 """What a finished thumbnail must be, and the report that says whether it is.
 
 Rules about the file are judged on the written file, opened again. Numbers: width and shape from YouTube's help page on
-thumbnails (answer 72431); 2,097,152 bytes is the larger reading of its 2 MB; 4.5 and 3 are WCAG 2.2's contrasts. Text
+thumbnails (answer 72431); how many bytes is the output's own setting; 4.5 and 3 are WCAG 2.2's contrasts. Text
 is also judged at 168x94, the size of the column beside a video.
 """
 
@@ -17,7 +17,6 @@ from thumbforge.text import one_line
 
 Level = Literal["error", "warning"]
 
-TWO_MEGABYTES = 2_097_152
 MIN_WIDTH = 1280
 MIN_CAPITAL = 46
 """Pixels of a 1280x720 picture; shown 168 wide this is 6 pixels, the smallest that was readable when looked at."""
@@ -144,7 +143,7 @@ def judge(target: Path, output: models.Output, drawn: tuple[Check, ...]) -> Repo
 
     found = picture.probe(target)
     size = target.stat().st_size
-    limit = max(output.max_bytes, TWO_MEGABYTES)
+    limit, fits = output.max_bytes, size <= output.max_bytes
     wide = found.width * 9
     shape = f"{found.width}x{found.height}"
     good_colour = found.mode == "RGB" and found.srgb
@@ -152,9 +151,14 @@ def judge(target: Path, output: models.Output, drawn: tuple[Check, ...]) -> Repo
         Check("size.aspect", "error", abs(wide - found.height * 16) <= 16, f"{shape}, 16:9 wanted"),
         Check("size.width", "error", found.width >= MIN_WIDTH, f"{found.width} px wide, {MIN_WIDTH} wanted"),
         Check("file.format", "error", found.format in ("JPEG", "PNG"), f"{found.format}, JPEG or PNG wanted"),
-        Check("file.bytes", "error", size <= limit, f"{size} bytes, at most {limit}"),
+        Check("file.bytes", "error", fits, f"{size} bytes, at most {limit}{'' if fits else _smaller(found.format)}"),
         Check(
             "color.mode", "error", good_colour, f"{found.mode}{'' if found.srgb else ', not sRGB'}, RGB in sRGB wanted"
         ),
     )
     return Report((*checks, *drawn), found.width, found.height, size, found.media_type)
+
+
+def _smaller(kind: str) -> str:
+    """What makes a file smaller than the encoder could."""
+    return ": set output.format to jpeg" if kind == "PNG" else ": set output.max_bytes higher, or output.width lower"

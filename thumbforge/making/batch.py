@@ -327,7 +327,7 @@ class Batch:
         try:
             if self.run_id:
                 self._heartbeat.stop()
-            found = settled(self.project, self.planned, self._rows, self._database)
+            found = self._settled()
             after = {row.wanted.item_key: self._after(row) for row in found.rows}
             items = tuple(ItemResult(row, after[key], self._done.get(key)) for key, row in self._rows.items())
             summary, exit_code = roll_up(items, self.planned.kind)
@@ -344,6 +344,15 @@ class Batch:
             return Result(self.planned, self.run_id, items, summary, exit_code, stop, unread, cancelled, reason, rows)
         finally:
             self._opened.close()
+
+    def _settled(self) -> PlannedSeries:
+        """How everything stands now. A run that cannot be told is closed all the same."""
+        try:
+            return settled(self.project, self.planned, self._rows, self._database)
+        except ThumbforgeError as error:
+            if self.run_id and not self._heartbeat.lost:
+                self._ledger.close_run(self._fence, "pause", Exit.UNEXPECTED, f"{error.code}: {error}")
+            raise
 
     def _after(self, row: Row) -> Row:
         """What an item is now: one that could not be put where it belongs has failed, whatever the ledger says."""

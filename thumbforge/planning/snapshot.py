@@ -18,6 +18,7 @@ from thumbforge.store.iterations import KnownIteration
 from thumbforge.store.looks import TOLD, Fresh, State, look
 from thumbforge.store.ours import Ours
 from thumbforge.store.pictures import StoredPicture
+from thumbforge.store.witness import manifest_of
 
 if TYPE_CHECKING:
     from thumbforge.store.assets import AssetStore
@@ -146,11 +147,18 @@ class _Reader:
                 broken.add(key)
             elif state == "right":
                 there[key] = final
-            if found := self._store.look_at_manifest(key, final.manifest_seen):
-                manifests.add(key)
-                if found != final.manifest_seen:
-                    self._fresh.append(Fresh("final", (key,), found))
+            mark = self._store.manifest_seen(key)
+            if mark is None or not (mark == final.manifest_seen or self._has_manifest(final)):
+                continue
+            manifests.add(key)
+            if mark != final.manifest_seen:
+                self._fresh.append(Fresh("final", (key,), mark))
         return there, frozenset(broken), frozenset(manifests)
+
+    def _has_manifest(self, final: KnownFinal) -> bool:
+        """Whether the manifest tells of this final, as `audit` reads it."""
+        found = manifest_of(self._store.manifest(final.final_key), final.final_key)
+        return found is not None and found.final_sha256 == final.picture.sha256
 
     def _placed(
         self,

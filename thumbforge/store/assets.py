@@ -180,14 +180,9 @@ class AssetStore:
         """The folder of all manifests."""
         return self._keys
 
-    def look_at_manifest(self, final_key: str, seen: str | None) -> str | None:
-        """The mark of a manifest that is right; None where it is missing or damaged. Read only where it is not what it
-        was `seen` as."""
-        path = f"{self._manifests}{final_key}.json"
-        found = mark_of(path)
-        if found is not None and found != seen and not is_manifest(self.manifest(final_key), final_key):
-            return None
-        return found
+    def manifest_seen(self, final_key: str) -> str | None:
+        """What a manifest's file is now; None where there is none."""
+        return mark_of(f"{self._manifests}{final_key}.json")
 
     def manifest_path(self, final_key: str) -> Path:
         names.required(names.is_key(final_key), final_key)
@@ -222,9 +217,9 @@ class AssetStore:
             fsync_directory(path.parent)
 
     def write_manifest(self, final_key: str, content: Mapping[str, Any]) -> Path:
-        """Written once per final key: the same key always has the same content. One that is damaged is made anew."""
+        """Written once per final key: the same key always has the same content. One that holds other is made anew."""
         path = self.manifest_path(final_key)
-        if is_manifest(self.manifest(final_key), final_key):
+        if self.manifest(final_key) == content:
             return path
         if path.is_dir():
             raise AssetDamaged(f"{path.name} {TOLD['folder']}", hint=f"move {path} away")
@@ -257,8 +252,3 @@ def _read_json(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) else None
-
-
-def is_manifest(content: Mapping[str, Any] | None, final_key: str) -> bool:
-    """Whether this is what the manifest of that name says."""
-    return content is not None and content.get("final_key") == final_key

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from thumbforge import ids
-from thumbforge.errors import LeaseLost, UsageError
+from thumbforge.errors import Exit, LeaseLost, UsageError
 from thumbforge.store import attempts, iterations, states
 from thumbforge.store.database import Database
 from thumbforge.store.leases import Slots, is_live
@@ -114,7 +114,8 @@ class Ledger:
                 return "requested"
             attempts.close_open(connection, run_id, "lost", "the process died", now)
             iterations.cancel_rest(connection, run_id, now)
-            states.change(connection, "run", run_id, "cancel", now, finished_at=now, error_text="cancelled")
+            ended = {"finished_at": now, "exit_code": Exit.INTERRUPTED, "error_text": "cancelled"}
+            states.change(connection, "run", run_id, "cancel", now, **ended)
             return "cancelled"
 
     def close_run(self, fence: Fence, event: states.RunEvent, exit_code: int, error_text: str | None = None) -> str:
@@ -188,9 +189,11 @@ class Ledger:
                     continue
                 attempts.close_open(connection, run_id, "lost", "the process died", now)
                 iterations.give_up(connection, run_id, max_lost, now)
+                event = _end_of_dead(row)
                 states.change(
-                    connection, "run", run_id, _end_of_dead(row), now,
-                    finished_at=now, error_text="process died", recoveries=row["recoveries"] + 1,
+                    connection, "run", run_id, event, now, finished_at=now, error_text="process died",
+                    exit_code=Exit.INTERRUPTED if event == "cancel" else Exit.UNEXPECTED,
+                    recoveries=row["recoveries"] + 1,
                 )  # fmt: skip
                 swept.append(run_id)
         return swept

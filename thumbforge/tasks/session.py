@@ -6,7 +6,10 @@ and the up-to-date objects ask the same session, so that a command plans each se
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import gc
+import os
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -56,6 +59,7 @@ class Session:
     exit_code: Exit | None = None
     checker: ContentChecker = field(default_factory=ContentChecker)
     lock: threading.RLock = field(default_factory=threading.RLock)
+    process: int = field(default_factory=os.getpid)
 
     def select(self, task_names: Iterable[str]) -> None:
         """The tasks that this invocation is about; a batch that is opened plans for these alone."""
@@ -84,9 +88,15 @@ class Session:
 
     def _open(self, series: str, retake: bool) -> Batch:
         """One run for everything that is to be made of a series, and one for its new takes."""
+        from thumbforge.errors import UsageError
         from thumbforge.making.batch import Batch
         from thumbforge.planning.decide import check_limits
 
+        if os.getpid() != self.process:  # a run is closed by the process that opened it, and this one is doit's
+            hint = "doit -n N -P thread: what is drawn has processes of its own"
+            raise UsageError("thumbnails are not made in processes of doit (-P process)", hint=hint)
+        if not self.batches:
+            atexit.register(self._abandon)
         names = self.selected or list(self.names)
         rows = [self.rows[name] for name in names if self.names[name][0] == series]
         if retake:
@@ -108,6 +118,15 @@ class Session:
         self.batches[series, retake] = batch
         return batch
 
+    def _abandon(self) -> None:
+        """Close what nobody has closed: another reporter than ours was chosen, or doit ended in the middle."""
+        if os.getpid() != self.process:
+            return
+        for batch in self.batches.values():
+            with contextlib.suppress(Exception):
+                batch.close({})
+        self.batches.clear()
+
     def now(self, series: str) -> PlannedSeries:
         """The series as it stands now: planned again once something may have been made."""
         from thumbforge.planning.decide import decided
@@ -120,6 +139,7 @@ class Session:
         ignored = {self.names[name][1]: name for name in self.ignored if name in self.names}
         results = [batch.close(ignored) for batch in self.batches.values()]
         self.batches.clear()
+        atexit.unregister(self._abandon)
         self._record_the_rest({result.planned.series.name for result in results if result.run_id})
         for result in results:
             self.sheets[result.planned.series.name] = self._write_sheet(result)

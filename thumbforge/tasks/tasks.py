@@ -90,7 +90,7 @@ def _manifest(session: Session, row: Row) -> str | None:
         key = row.wanted.final_key(row.art.picture.sha256)
     else:
         return None
-    return key if row.is_done or session.project.store.look_at_manifest(key, None) else None
+    return key if row.is_done or session.project.store.manifest_path(key).is_file() else None
 
 
 def task_sheet() -> Iterator[dict[str, Any]]:
