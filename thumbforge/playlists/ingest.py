@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from thumbforge import ids
-from thumbforge.errors import AssetDamaged, UsageError
+from thumbforge.errors import AssetDamaged, StoreError, UsageError
 from thumbforge.models import Playlist
 from thumbforge.store import facts, runs
 from thumbforge.store.assets import AssetStore
@@ -42,8 +42,8 @@ def ingest(ledger: Ledger, store: AssetStore, playlist: Playlist) -> str | None:
                 fence = ledger.resume_run(last.id, (), last.params)
             except UsageError:  # another process was faster: it states the same list
                 return None
+            _freeze(ledger, fence, store, data)
             return _finish(ledger, fence, store, name)
-    store.put(data, ".json", "snapshot.file")
     run = NewRun(
         ids.new_run_id(),
         "ingest",
@@ -52,10 +52,20 @@ def ingest(ledger: Ledger, store: AssetStore, playlist: Playlist) -> str | None:
         checkpoint={"next_index": 0, "snapshot": sha256},
     )
     fence = ledger.open_run(run, ())
+    _freeze(ledger, fence, store, data)
     stated = None
     if last and before and last.status == "completed" and _follows(ledger, name, fence.run_id, last.id):
         stated = _entries_of(store, before)
     return _finish(ledger, fence, store, name, stated)
+
+
+def _freeze(ledger: Ledger, fence: Fence, store: AssetStore, data: bytes) -> None:
+    """Keep the list that is stated. Its run is there before, so that a crash leaves no file that nobody knows."""
+    try:
+        store.put(data, ".json", "snapshot.file")
+    except StoreError as error:
+        ledger.close_run(fence, "fail", error.exit_code, f"{error.code}: {error}")
+        raise
 
 
 def is_stated(database: Database, playlist: Playlist) -> bool:

@@ -219,13 +219,15 @@ class AssetStore:
     def write_manifest(self, final_key: str, content: Mapping[str, Any]) -> Path:
         """Written once per final key: the same key always has the same content. One that holds other is made anew."""
         path = self.manifest_path(final_key)
-        if self.manifest(final_key) == content:
-            return path
+        data = _json(content)
+        with contextlib.suppress(OSError):
+            if read_regular(path) == data:
+                return path
         if path.is_dir():
             raise AssetDamaged(f"{path.name} {TOLD['folder']}", hint=f"move {path} away")
         with store_errors("a manifest", "manifest"):
             make_folder(self._keys)
-            replace_durably(path, _json(content), self.scratch_file(".json"))
+            replace_durably(path, data, self.scratch_file(".json"))
         return path
 
 

@@ -6,6 +6,7 @@ leaves something that is known to be nobody's, or a manifest to be written again
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -81,6 +82,8 @@ def delete_run(database: Database, store: AssetStore, run_id: str, now: float, *
         iterations = _delete_rows(connection, run_id, now)
         freed = before - pictures.in_use(connection) if with_assets else set()
         files = pictures.forget(connection, freed)
+    if row["kind"] == "ingest":
+        _unlink_snapshot(database, store, json.loads(row["checkpoint_json"]).get("snapshot") or "")
     told = named_by_all(store.home) if files else set()
     gone = [
         name
@@ -112,6 +115,12 @@ def unlink_witnesses(store: AssetStore, paths: Iterable[Path]) -> None:
     for path in paths:
         with faults.step("witness.unlink"):
             unlink_ours(store.home, path)
+
+
+def _unlink_snapshot(database: Database, store: AssetStore, sha256: str) -> None:
+    """The list that a deleted ingest had frozen, unless another one has the same."""
+    if f"{sha256}.json" not in needed_names(database):
+        unlink_freed(database, store, sha256, ".json")
 
 
 def unlink_freed(database: Database, store: AssetStore, sha256: str, suffix: str) -> str | None:

@@ -11,6 +11,8 @@ from thumbforge import ids
 from thumbforge.planning.project import Project, relative
 from thumbforge.store import attempts, exports, finals, iterations, names, pictures, plans, runs
 from thumbforge.store.database import Database
+from thumbforge.store.looks import TOLD, hash_of, look
+from thumbforge.store.ours import Ours
 from thumbforge.store.witness import key_files, manifest_of, told_art
 from thumbforge.text import counted
 from thumbforge.upkeep.files import Foreign, StoreFile, store_files
@@ -49,8 +51,9 @@ def audit(
     findings: list[Finding] = []
     notes: list[Finding] = []
     hashes = _check_assets(project, database, findings, check_stop)
-    for found in (*_unsound_rows(database, now), *_changed_exports(project, database, check_stop)):
-        findings.append(found)
+    findings.extend(_unsound_rows(database, now))
+    for found, comes_back in _changed_exports(project, database, check_stop):
+        (notes if comes_back else findings).append(found)
     notes.extend(_resumable_runs(database, run_id, now))
     notes.extend(_unwitnessed(project, database))
     arts = finals.art_by_key(database)
@@ -102,14 +105,25 @@ def _unsound_rows(database: Database, now: float) -> Iterator[Finding]:
         yield Finding("attempt-open", attempt_id, f"nobody executes it: run {run_id[:8]} is dead")
 
 
-def _changed_exports(project: Project, database: Database, check_stop: Callable[[], None]) -> Iterator[Finding]:
-    """A file that is gone comes back with the next batch; one that differs was edited, or another program wrote it."""
+def _changed_exports(
+    project: Project, database: Database, check_stop: Callable[[], None]
+) -> Iterator[tuple[Finding, bool]]:
+    """Each with whether the next batch puts it right: what is gone or no file comes back, what was edited stays."""
+    ours = Ours(database, project.store)
     for path, sha256 in exports.files(database):
         check_stop()
         if not names.is_export(path):
-            yield Finding("export-name", repr(path[:80]), "is no file in out/")
-        elif _hash(names.export_path(project.out, path)) not in {None, sha256}:
-            yield Finding("export-differs", f"out/{path}", "is not the picture that was put there")
+            yield Finding("export-name", repr(path[:80]), "is no file in out/"), False
+            continue
+        found = look(str(names.export_path(project.out, path)), sha256, -1, None)
+        if found.is_right:
+            continue
+        if found.sha256 is not None and not ours.has(found.sha256):
+            yield Finding("export-differs", f"out/{path}", "is not the picture that was put there"), False
+        elif found.state in {"unreadable", "folder"}:
+            yield Finding("export-blocked", f"out/{path}", TOLD[found.state]), False
+        else:
+            yield Finding("export-missing", f"out/{path}", f"{TOLD[found.state]}; the next batch puts it back"), True
 
 
 def _unsound_witness(project: Project, file: StoreFile, arts: Mapping[str, str]) -> Iterator[Finding]:
@@ -157,7 +171,7 @@ def _stray(file: StoreFile, grace_s: float, young: bool) -> Finding:
 
 def _hash(path: Path) -> str | None:
     try:
-        return ids.sha256_hex(path.read_bytes())
+        return hash_of(path)
     except OSError:
         return None
 
