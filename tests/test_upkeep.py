@@ -351,7 +351,7 @@ def test_repair_looks_again_before_it_unlinks(project: Project, monkeypatch: pyt
         def recorded() -> None:
             with database.write("art.row") as connection:
                 connection.execute(
-                    "INSERT OR IGNORE INTO asset VALUES (?, '.jpg', 'image/jpeg', 11, 1, 1, 0)", (path.stem,)
+                    "INSERT OR IGNORE INTO asset VALUES (?, '.jpg', 'image/jpeg', 11, 1, 1, 0, NULL)", (path.stem,)
                 )
 
         unlinked_late(monkeypatch, repair_module, "_unlink_unneeded", recorded)
@@ -406,7 +406,7 @@ def test_delete_leaves_a_file_that_was_recorded_again(project: Project, monkeypa
 
 def _record(database: Database, row: tuple[Any, ...]) -> None:
     with database.write("art.row") as connection:
-        connection.execute("INSERT OR IGNORE INTO asset VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        connection.execute("INSERT OR IGNORE INTO asset VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
 
 # Prune
