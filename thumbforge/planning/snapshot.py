@@ -90,11 +90,10 @@ class _Reader:
         art_keys = {w.item_key: w.art_key(takes[w.item_key]) for w in wanted}
         art, lost, damaged, ignoring = self._art(list(art_keys.values()))
         keys = {w.item_key: w.final_key(a.picture.sha256) for w in wanted if (a := art.get(art_keys[w.item_key]))}
-        out = exports.of_series(self._database, self._series)
-        keys |= {key: export.final_key for key, export in out.items() if export.locked}
-        current = set(keys.values())
+        out, current = exports.of_series(self._database, self._series), set(keys.values())
         changed = [w.item_key for w in wanted if w.item_key in out and out[w.item_key].final_key not in current]
-        there, broken, manifests = self._finals([*current])
+        keys |= {key: export.final_key for key, export in out.items() if export.locked}
+        there, broken, manifests = self._finals([*{*current, *keys.values()}])
         return Snapshot(
             now=now,
             iterations=known,
