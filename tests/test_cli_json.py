@@ -9,7 +9,7 @@ import pytest
 from tests.project import ALL_MARKED, Project, item, video
 
 SUMMARY = {"total", "completed", "failed", "pending"}
-BATCH = {"run", "summary", "items", "reference_ignored", "exit_code"}
+BATCH = {"run", "summary", "items", "reference_ignored", "unlike", "exit_code"}
 ITEM = {"part", "position", "video", "title", "action", "iteration_id", "status", "compliant", "final_asset", "error"}
 ASSET = {"sha256", "path", "width", "height", "bytes"}
 DRY = {"dry_run", "summary", "plan", "exit_code"}

@@ -387,3 +387,10 @@ class SeriesSpec(Model):
     look: Literal["auto", "cutout", "photo", "split", "card", "duotone"] | None = None
     palette: Literal["hero", "brand"] | Annotated[tuple[Hex, ...], Field(min_length=1, max_length=12)] | None = None
     hues: Literal["one", "near", "wheel"] | None = None
+    consistency: Literal["off", "warn"] = Field("warn", description="tell pictures that are unlike their series")
+
+    @field_validator("consistency", mode="before")
+    @classmethod
+    def _off_is_a_word(cls, value: object) -> object:
+        """In YAML `off` without quotes is false."""
+        return "off" if value is False else value

@@ -56,6 +56,7 @@ def print_result(result: Result, project: Project, page: str, *, as_json: bool) 
                 "summary": summary_of(result),
                 "items": [_item(item, project) for item in result.items],
                 "reference_ignored": result.reference_ignored,
+                "unlike": [_unlike(row, result) for row in result.rows if row.wanted.item_key in result.unlike],
                 "exit_code": result.exit_code,
             }
         )
@@ -76,10 +77,19 @@ def print_result(result: Result, project: Project, page: str, *, as_json: bool) 
     write(result.stop or f"{tally(result)}: out/{result.planned.series.name}/")
     if titles := _hard_to_read(result):
         write(titles)
+    if odd := [row for row in result.rows if row.wanted.item_key in result.unlike]:
+        parts = ", ".join(f"{_part(row)} ({result.unlike[row.wanted.item_key]})" for row in odd)
+        write(f"look at part {parts}")
     if page:
         write(f"Sheet: {page}")
     if hint := how_to_go_on(result):
         write(hint)
+
+
+def _unlike(row: Row, result: Result) -> dict[str, Any]:
+    item = row.wanted.item
+    reason = result.unlike[row.wanted.item_key]
+    return {"part": item.part, "position": row.wanted.position, "video": item.video, "reason": reason}
 
 
 MANY = 200

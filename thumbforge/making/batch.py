@@ -23,6 +23,7 @@ from thumbforge.errors import (
     ThumbforgeError,
 )
 from thumbforge.making.brake import Brake, Budget
+from thumbforge.making.consistency import judged
 from thumbforge.making.executor import Placement
 from thumbforge.making.export import Exporter
 from thumbforge.making.heartbeat import Heartbeat
@@ -341,7 +342,10 @@ class Batch:
             cancelled = self.run_id is not None and self._heartbeat.cancel_requested
             reason = self._shop.brake.reason if self.run_id else None
             rows = tuple(after.values())
-            return Result(self.planned, self.run_id, items, summary, exit_code, stop, unread, cancelled, reason, rows)
+            unlike = judged(self.project, self.planned, rows) if self.run_id else {}
+            return Result(
+                self.planned, self.run_id, items, summary, exit_code, stop, unread, cancelled, reason, rows, unlike
+            )
         finally:
             self._opened.close()
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from thumbforge.errors import Exit, ThumbforgeError
 from thumbforge.making.make import Outcome, failed_checks
@@ -73,6 +73,8 @@ class Result:
     stop_is_final: bool = False
     reason: ThumbforgeError | None = None
     rows: tuple[Row, ...] = ()
+    unlike: Mapping[str, str] = field(default_factory=dict)
+    """Why an item's picture is unlike its series, by item key."""
 
 
 def roll_up(items: Sequence[ItemResult], kind: str = "batch") -> tuple[Summary, Exit]:

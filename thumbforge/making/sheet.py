@@ -17,6 +17,7 @@ from thumbforge import ids
 from thumbforge.durable import read_regular, write_whole
 from thumbforge.imaging.contact import write_contact
 from thumbforge.imaging.sheet import MOST, PICTURE, Sheet, SheetItem, write_page
+from thumbforge.making.consistency import unlike
 from thumbforge.making.make import failed_checks
 from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.plan import Row
@@ -35,6 +36,7 @@ def series_sheet(project: Project, planned: PlannedSeries, rows: Iterable[Row]) 
     """What the sheet of a series shows now."""
     series, rows, folder = planned.series, tuple(rows), project.out / planned.series.name
     costs = _costs(project, [row.iteration_id for row in rows if row.iteration_id])
+    odd = unlike(project, series.name) if series.consistency == "warn" else {}
     return Sheet(
         title=series.playlist.playlist.title or series.name,
         channel=series.playlist.playlist.channel,
@@ -43,13 +45,15 @@ def series_sheet(project: Project, planned: PlannedSeries, rows: Iterable[Row]) 
             ("template", f"{series.template.name} v{series.template.version}"),
             ("provider", series.profile.name),
         ),
-        items=tuple(_item(project, folder, row, costs.get(row.iteration_id or "", "")) for row in rows),
+        items=tuple(_item(project, folder, row, costs.get(row.iteration_id or "", ""), odd) for row in rows),
     )
 
 
-def _item(project: Project, folder: Path, row: Row, cost: str) -> SheetItem:
+def _item(project: Project, folder: Path, row: Row, cost: str, odd: Mapping[str, str]) -> SheetItem:
     item, final = row.wanted.item, row.final
     notes = _notes(final) if final else ()
+    if final and final.picture.sha256 in odd:
+        notes = (*notes, odd[final.picture.sha256])
     output = row.wanted.series.output
     return SheetItem(
         title=item.title,

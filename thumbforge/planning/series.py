@@ -71,6 +71,7 @@ class Series:
     emoji: FontFile | None = None
     root: Path = Path()
     staging: Staging = UNSAID
+    consistency: str = "warn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,7 @@ def _build(place: Place, name: str, playlist: LoadedPlaylist, spec: SeriesSpec, 
         max_cost=request.max_cost,
         brand=spec.brand,
         staging=staging(spec, hero, place.root),
+        consistency=spec.consistency,
         **look(spec.brand, place.root, place.settings),
     )
 
