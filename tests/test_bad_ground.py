@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import os
 import resource
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -100,6 +101,48 @@ def test_a_ledger_that_stays_locked(grown: Project, locked: sqlite3.Connection) 
     locked.execute("ROLLBACK")
     assert grown.batch().code == 0
     assert (grown.calls, len(grown.out())) == (1, ITEMS + 1)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("batch", "series=show"), ("batch", "series=show", "--dry-run"), ("runs", "list"), ("audit",), ("list", "--all")],
+    ids=" ".join,
+)
+def test_another_user_of_the_project(project: Project, words: tuple[str, ...]) -> None:
+    """The folder of the ledger is private: one line that names it."""
+    project.home.chmod(0)
+    told = run(project, *words, prepare=obeys_permissions)
+    project.home.chmod(0o700)
+    check_one_line(told, told.code, "ledger_failed: .thumbforge/ledger.sqlite3: Permission denied", "another user")
+    assert told.code == (2 if words[0] == "list" else 1)
+
+
+HOLDS = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="this system lists no file locks")
+def test_who_holds_the_ledger_is_named(grown: Project) -> None:
+    """By its process; of one that is stopped, how it is woken. Nobody can take the lock from it."""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDS, str(ledger(grown))], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout
+    assert holder.stdout.readline() == "held\n"
+    hasty = HASTY.format(busy=0.3)
+    check_one_line(run(grown, "batch", "series=show", before=hasty), 1, f"by process {holder.pid}")
+    holder.send_signal(signal.SIGSTOP)
+    wait_until(lambda: Path(f"/proc/{holder.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+    told = run(grown, "batch", "series=show", before=hasty)
+    check_one_line(told, 1, "which is stopped", f"kill -CONT {holder.pid}")
+    holder.send_signal(signal.SIGCONT)
+    holder.communicate("")
+    assert (grown.batch().code, grown.calls) == (0, 1)
 
 
 def test_a_ledger_that_is_locked_for_a_while(grown: Project, locked: sqlite3.Connection) -> None:

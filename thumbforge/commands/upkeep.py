@@ -31,7 +31,7 @@ def _job(
     from thumbforge.upkeep.job import Job
 
     configure_logging(project, as_json=arguments.as_json)
-    if not anew and not project.ledger_path.exists():
+    if not anew and not project.has_ledger():
         raise NotFound("this project has no ledger yet", hint="thumbforge batch makes one")
     cancel = Cancel()
     with (

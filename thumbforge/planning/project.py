@@ -13,7 +13,7 @@ from thumbforge.errors import NotFound
 from thumbforge.planning.series import Place
 from thumbforge.specs.catalog import Catalog
 from thumbforge.store.assets import AssetStore
-from thumbforge.store.database import Database
+from thumbforge.store.database import Database, ledger_errors
 from thumbforge.store.leases import new_owner
 from thumbforge.store.ledger import Ledger
 
@@ -38,6 +38,11 @@ class Project:
     @property
     def ledger_path(self) -> Path:
         return self.home / LEDGER
+
+    def has_ledger(self) -> bool:
+        """Raises LedgerError where that cannot be told: the folder is another user's."""
+        with ledger_errors(self.ledger_path):
+            return self.ledger_path.exists()
 
     @contextmanager
     def reading(self) -> Iterator[Database | None]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from thumbforge import faults
 from thumbforge.errors import LedgerError, LedgerTooNew, NotFound, ReplayDivergence
+from thumbforge.store.holder import cure_of, holder_of
 
 SCHEMA_VERSION = 2
 BUSY_S = 20.0
@@ -43,7 +44,10 @@ def is_damage(error: LedgerError) -> bool:
 def _explain(path: Path, error: Exception) -> tuple[str, str]:
     text = str(error)
     if "locked" in text or "busy" in text:
-        return f"the ledger stayed locked for {BUSY_S:.0f} s", "another thumbforge is writing; run the command again"
+        holder = holder_of(path)
+        return f"the ledger stayed locked for {BUSY_S:.0f} s{f' by {holder}' if holder else ''}", cure_of(holder)
+    if isinstance(error, PermissionError):
+        return f"{path.parent.name}/{path.name}: {error.strerror}", f"{path.parent} belongs to another user, or is shut"
     if "not a database" in text or "malformed" in text:
         anew = "thumbforge repair --rebuild --apply makes a new one from what the store tells"
         return f"{path.name} is damaged: {text}", f"put {path} back from a backup, or {anew}"
@@ -86,10 +90,10 @@ class Database:
         open for writing, and it can be read as an immutable file, which needs neither. An older ledger is read as a
         migrated copy in memory: who only reads leaves the migration to who writes.
         """
-        if not path.exists():
-            raise NotFound(f"there is no ledger at {path}")
-        quiet = not path.with_name(path.name + "-wal").exists()
         with ledger_errors(path):
+            if not path.exists():
+                raise NotFound(f"there is no ledger at {path}")
+            quiet = not path.with_name(path.name + "-wal").exists()
             address = f"{path.absolute().as_uri()}?{'immutable=1' if quiet else 'mode=ro'}"
             connection = sqlite3.connect(
                 address, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False

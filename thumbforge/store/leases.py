@@ -7,62 +7,24 @@ Slots bound how many calls are made at once over all processes.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
-import socket
 import sqlite3
 import threading
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
 from thumbforge.settings import LONGEST_TTL_S
 from thumbforge.store.database import Database, insert
-
-
-@cache
-def _machine() -> str:
-    """Host, boot and process namespace: within one of these a process id means the same process."""
-    parts = [socket.gethostname()]
-    with contextlib.suppress(OSError):
-        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text()[:8])
-        parts.append(str(Path("/proc/self/ns/pid").readlink()))
-    return "/".join(parts)
-
-
-_GONE = ("", "gone")
-
-
-def _process(pid: int) -> tuple[str, str]:
-    """State and start (clock ticks since boot) of a process as /proc tells them, "" where the system does not tell;
-    the start is "gone" where there is no such process."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return _GONE if fields[0] in "ZX" else (fields[0], fields[19])  # a zombie is dead, only not yet waited for
-    except ProcessLookupError:
-        return _GONE
-    except FileNotFoundError:
-        if Path("/proc/self/stat").exists():
-            return _GONE
-    except OSError:
-        return "", ""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return _GONE
-    except PermissionError:
-        pass
-    return "", ""
+from thumbforge.store.processes import look, machine
 
 
 def new_owner() -> str:
     """The name of this process as an owner; another one after a fork or restart."""
     pid = os.getpid()
-    return f"{_machine()} {pid} {_process(pid)[1]} {secrets.token_hex(4)}"
+    return f"{machine()} {pid} {look(pid)[1]} {secrets.token_hex(4)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +38,7 @@ class Owner:
     @property
     def is_here(self) -> bool:
         """Whether its process number means a process of this machine, since this boot."""
-        return self.machine == _machine()
+        return self.machine == machine()
 
     def __str__(self) -> str:
         """`process 4711`, with its machine where that is another one."""
@@ -96,7 +58,7 @@ def is_gone(text: str) -> bool:
     owner = read_owner(text)
     if owner is None or not owner.is_here:
         return False
-    _, started = _process(owner.pid)
+    _, started = look(owner.pid)
     return started == "gone" or (bool(owner.started) and bool(started) and started != owner.started)
 
 
@@ -106,7 +68,7 @@ def _is_at_work(text: str) -> bool:
     owner = read_owner(text)
     if owner is None or not owner.is_here or owner.pid == os.getpid():
         return False
-    state, started = _process(owner.pid)
+    state, started = look(owner.pid)
     return bool(started) and started == owner.started and state not in "Tt"
 
 
