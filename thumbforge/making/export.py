@@ -19,8 +19,8 @@ from thumbforge.store.database import Database
 from thumbforge.store.exports import Export
 from thumbforge.store.looks import TOLD, Look, look, mark_of
 from thumbforge.store.names import export_path, is_export
-from thumbforge.store.ours import Ours
 from thumbforge.store.pictures import StoredPicture
+from thumbforge.store.witness import Ours
 
 _OF_ONE_NAME = frozenset({errno.EACCES, errno.EPERM, errno.EISDIR, errno.EBUSY, errno.ENAMETOOLONG})
 

@@ -16,9 +16,8 @@ from thumbforge.store.exports import Export
 from thumbforge.store.finals import KnownFinal
 from thumbforge.store.iterations import KnownIteration
 from thumbforge.store.looks import TOLD, Fresh, State, look
-from thumbforge.store.ours import Ours
 from thumbforge.store.pictures import StoredPicture
-from thumbforge.store.witness import manifest_of
+from thumbforge.store.witness import Ours, manifest_of
 
 if TYPE_CHECKING:
     from thumbforge.store.assets import AssetStore

@@ -12,7 +12,7 @@ from typing import Any
 
 from thumbforge import faults
 from thumbforge.errors import LedgerError, LedgerTooNew, NotFound, ReplayDivergence
-from thumbforge.store.holder import cure_of, holder_of
+from thumbforge.store.processes import cure_of, holder_of
 
 SCHEMA_VERSION = 2
 BUSY_S = 20.0

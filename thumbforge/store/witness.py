@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from thumbforge.durable import read_regular
 from thumbforge.errors import AssetDamaged
 from thumbforge.store import names
 from thumbforge.store.assets import AssetStore
+from thumbforge.store.database import Database
 
 _HASHES = re.compile(rb'"([0-9a-f]{64})"')
 
@@ -106,3 +108,19 @@ def manifest_of(content: Mapping[str, Any] | None, final_key: str) -> Manifest |
         return found if is_sound and takes_part and all(names.is_asset(sha, ".png") for sha in pictures) else None
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
+
+
+class Ours:
+    """Asked for a file that lies where an export should: what is ours may be replaced, anything else is the user's.
+    Manifests are read at most once, and only for a file that neither ledger nor store knows."""
+
+    def __init__(self, database: Database, store: AssetStore) -> None:
+        self._database, self._store = database, store
+
+    def has(self, sha256: str) -> bool:
+        recorded = self._database.row("SELECT 1 FROM asset WHERE sha256 = ?", (sha256,))
+        return recorded is not None or self._store.holds(sha256) or sha256 in self._named
+
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        return frozenset(named_by_all(self._store.home))

@@ -12,8 +12,7 @@ from thumbforge.planning.project import Project, relative
 from thumbforge.store import attempts, exports, finals, iterations, names, pictures, plans, runs
 from thumbforge.store.database import Database
 from thumbforge.store.looks import TOLD, hash_of, look
-from thumbforge.store.ours import Ours
-from thumbforge.store.witness import key_files, manifest_of, told_art
+from thumbforge.store.witness import Ours, key_files, manifest_of, told_art
 from thumbforge.text import counted
 from thumbforge.upkeep.files import Foreign, StoreFile, store_files
 
