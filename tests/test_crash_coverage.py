@@ -28,6 +28,8 @@ OUTSIDE = {
     "thumbnails.py": "a cache of YouTube's own pictures",
     "preview.py": "a picture to look at",
     "remote.py": "a cluster worker's own folder: what is lost is sent again",
+    "cutout.py": "the user's own mask beside a hero: replaced whole by rename, and cut out again at will",
+    "consistency.py": "a judgement for the sheet: read anew from the pictures where it is gone",
     "playlist_file.py": "the user's own spec: replaced whole by rename, and fetched again where that did not happen",
 }
 # Writes that may be lost or left over at any time. Each with the reason why nothing depends on it.
@@ -35,7 +37,7 @@ NOT_DURABLE = {
     ("assets.py", "drop_staged", "unlink"): "an answer that has its art row; repair takes what a crash leaves",
     ("assets.py", "_keep_said", "replace"): "what a program has printed, kept for a look",
     ("assets.py", "fsync_directory", "fsync"): "a directory made on the way to a scratch file; nothing is in it yet",
-    ("sheet.py", "keep_sheet", "write_whole"): "a page to look at, made anew with the next batch",
+    ("sheet.py", "_note", "write_whole"): "a page to look at, made anew with the next batch",
     ("cluster.py", "finalise", "write_bytes"): "a scratch file, as a drawing of this process writes one",
     ("cluster.py", "_answer", "write_bytes"): "what a program has printed on a worker, kept for a look",
     ("make.py", "_draw", "unlink"): "our own temporary file; repair takes what a crash leaves",
