@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import signal
+import threading
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from tests.recorded_server import (
     stalled,
 )
 from tests.stubs.batch_kit import CALLS, KEYS, Service, over, over_agy
+from tests.stubs.comfyui_kit import Comfy
 from thumbforge.providers import download
 
 BUSY = answer({"error": {"message": f"slow down {' '.join(KEYS.values())}", "code": 429}}, 429, Retry_After="1")
@@ -149,6 +151,42 @@ def test_ctrl_c_ends_four_calls_in_flight(tmp_path: Path) -> None:
         wait_until(lambda: server.open == 0)
         assert len(server.requests) == 4
     assert [row["status"] for row in project.query("SELECT status FROM run WHERE kind = 'batch'")] == ["paused"]
+
+
+def test_a_job_that_a_killed_batch_left_on_the_server_is_taken_up(tmp_path: Path) -> None:
+    """The ledger has its id: the server finishes it meanwhile, and the next batch fetches it and queues nothing."""
+    comfy = Comfy(looks=10**9)
+    with RecordedServer(comfy) as server:
+        project = over(tmp_path, server, "comfyui", count=1)
+        batch = project.start("batch", "series=show")
+        wait_until(lambda: any(path.startswith("/history") for path in server.paths()))
+        batch.kill()
+        assert finish(batch, 20).code == -signal.SIGKILL
+        (job,) = comfy.left
+        comfy.left[job] = 0
+        told = project.batch()
+        assert told.code == 0, told.err
+        assert server.paths().count("/prompt") == 1
+
+
+def test_ctrl_c_counts_the_jobs_that_a_busy_server_may_keep(tmp_path: Path) -> None:
+    """And says that the next run takes them up."""
+    comfy = Comfy(looks=10**9)
+    is_busy = threading.Event()
+
+    def respond(seen: Seen) -> Play:
+        return stalled() if is_busy.is_set() else comfy(seen)
+
+    with RecordedServer(respond) as server:
+        project = over(tmp_path, server, "comfyui", count=2)
+        batch = project.start("batch", "series=show")
+        wait_until(lambda: any(path.startswith("/history") for path in server.paths()))
+        is_busy.set()
+        batch.send_signal(signal.SIGINT)
+        told = finish(batch, 20)
+    assert told.code == 130
+    host = server.url.removeprefix("http://")
+    assert f"1 job may still be on the server at {host}; the next run takes it up." in told.out
 
 
 # One line of a series

@@ -7,7 +7,7 @@ import json
 import threading
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,6 +25,7 @@ from tests.recorded_server import (
     in_turn,
     message,
     names,
+    painted,
     raw,
     recorded,
     routed,
@@ -43,7 +44,8 @@ from thumbforge.errors import (
     ProviderTransient,
 )
 from thumbforge.providers import download
-from thumbforge.providers.comfyui import adapter as comfyui
+from thumbforge.providers.base import Answer
+from thumbforge.providers.comfyui import server as comfyui
 from thumbforge.providers.retry import generate_with_retries
 from thumbforge.testing import ATTEMPT, ProviderContract, a_call, a_request
 
@@ -156,8 +158,8 @@ def test_the_wanted_nodes_picture_is_taken_and_no_preview(tmp_path: Path) -> Non
         view = next(seen for seen in server.requests if seen.path == "/view")
     assert dict(view.query) == {"filename": "thumbforge_00001_.png", "type": "output"}
     assert found.notes == {"prompt_id": JOB, "pictures": 2}
-    preview = failed({"/history": recorded("comfy_history_success_many.http")}, tmp_path, output="12")
-    assert type(preview) is OutputMissing
+    another = failed({"/history": recorded("comfy_history_success_many.http")}, tmp_path, output="57:10")
+    assert type(another) is OutputMissing
 
 
 # Lost, shared and late jobs
@@ -225,6 +227,94 @@ def test_a_job_that_failed_is_queued_anew_under_another_id(tmp_path: Path) -> No
     assert len(jobs) == len(set(jobs)) == 2
     assert jobs[0] == ATTEMPT
     assert str(uuid.UUID(jobs[1])) == jobs[1]
+
+
+EARLIER = "99999999-2222-4333-8444-555555555555"
+
+
+def after(earlier: Mapping[str, Any], tmp_path: Path) -> tuple[Answer, RecordedServer]:
+    """What a call comes to that knows of an attempt whose process died; `earlier` is what is said of its job."""
+    comfy = Comfy()
+
+    def history(seen: Seen) -> Play:
+        return earlier["history"] if EARLIER in seen.path else comfy(seen)
+
+    routes = {"/history": asking(history), "/queue": asking(lambda _: earlier["queue"]), "/": asking(comfy)}
+    if "view" in earlier:
+        routes["/view"] = asking(lambda seen: earlier["view"] if EARLIER in seen.query["filename"] else comfy(seen))
+    with RecordedServer(routed(routes)) as server:
+        call = replace(a_call(tmp_path), earlier=(EARLIER,))
+        return provider_at(server.url).generate(a_request(), call), server
+
+
+NOTHING = answer({"queue_running": [], "queue_pending": []})
+SAVED = {"filename": f"{EARLIER}.png", "subfolder": "", "type": "output"}
+OVER = answer({EARLIER: {"outputs": {"9": {"images": [SAVED]}}, "status": {"status_str": "success"}}})
+PICTURE = raw(message(200, painted("earlier"), Content_Type="image/png"))
+
+
+def test_a_finished_job_of_a_killed_run_is_taken_up(tmp_path: Path) -> None:
+    """Its id follows from the attempt, which the ledger has: nothing is queued."""
+    found, server = after({"history": OVER, "queue": NOTHING, "view": PICTURE}, tmp_path)
+    assert found.notes["prompt_id"] == EARLIER
+    assert "/prompt" not in server.paths()
+
+
+def test_a_job_of_a_killed_run_that_is_still_there_is_waited_for(tmp_path: Path) -> None:
+    """Whether it is drawn or waits behind others."""
+    for place in ("queue_running", "queue_pending"):
+        history = in_turn(answer({}), answer({}), OVER)
+        queue = answer({"queue_running": [], "queue_pending": [], place: [[1, EARLIER, {}, {}, []]]})
+        routes = {"/history": asking(history), "/queue": queue, "/view": PICTURE}
+        with RecordedServer(routed({**ROUTES, **routes})) as server:
+            call = replace(a_call(tmp_path), earlier=(EARLIER,))
+            assert provider_at(server.url).generate(a_request(), call).notes["prompt_id"] == EARLIER
+            assert "/prompt" not in server.paths()
+
+
+@pytest.mark.parametrize(
+    "earlier",
+    [
+        {"history": answer({}), "queue": NOTHING},
+        {"history": recorded("comfy_history_error.http"), "queue": NOTHING},
+        {"history": answer({EARLIER: {"status": {"messages": [["execution_interrupted", {}]]}}}), "queue": NOTHING},
+        {"history": OVER, "queue": NOTHING, "view": raw(message(404, b""))},
+        {"history": OVER, "queue": NOTHING, "view": raw(message(200, b"<html>"))},
+    ],
+)
+def test_a_job_of_a_killed_run_that_gives_no_picture_is_drawn_anew(tmp_path: Path, earlier: dict[str, Any]) -> None:
+    """One that was taken off, broke, or whose picture is gone."""
+    found, server = after(earlier, tmp_path)
+    assert found.notes["prompt_id"] == ATTEMPT
+    assert server.paths().count("/prompt") == 1
+
+
+def test_ctrl_c_says_where_a_job_may_still_be(tmp_path: Path) -> None:
+    """A server that is too busy to answer in time keeps it; one that takes it off leaves nothing to say."""
+    for queue, is_left in ((stalled(), True), (answer({"queue_running": [[1, JOB]]}), False)):
+        cancel = Cancel()
+        routes = {"/history": answer({}), "/queue": asking(in_turn(answer({"queue_running": [[1, JOB]]}), queue))}
+        with RecordedServer(routed({**ROUTES, **routes})) as server:
+            timer = threading.Timer(0.3, cancel.set)
+            timer.start()
+            with pytest.raises(Interrupted) as caught:
+                provider_at(server.url).generate(a_request(), a_call(tmp_path, cancel))
+            assert (server.url.removeprefix("http://") in caught.value.left_behind) is is_left
+
+
+def test_a_server_that_restarts_is_waited_for_before_a_job_is_queued(tmp_path: Path) -> None:
+    """It was there before, so it is waited for; one that never answered is told at once."""
+    comfy, gone = Comfy(), [closed, raw(message(502, b"")), closed]
+
+    def respond(seen: Seen) -> Play:
+        return gone.pop() if gone and len(server.requests) > 6 and seen.path == "/queue" else comfy(seen)
+
+    with RecordedServer(respond) as server:
+        provider = provider_at(server.url)
+        for n in range(3):
+            call = replace(a_call(tmp_path), attempt_id=f"1111111{n}-2222-4333-8444-555555555555")
+            assert provider.generate(a_request(), call).data
+    assert not gone
 
 
 def in_flight(routes: Mapping[str, Any], tmp_path: Path, until: str) -> RecordedServer:

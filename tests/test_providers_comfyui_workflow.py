@@ -35,7 +35,7 @@ from thumbforge.errors import (
     UsageError,
 )
 from thumbforge.providers import download
-from thumbforge.providers.comfyui import adapter as comfyui
+from thumbforge.providers.comfyui import server as comfyui
 from thumbforge.providers.comfyui.adapter import ComfyUIProvider
 from thumbforge.testing import ATTEMPT, a_call, a_reference, a_request
 from thumbforge.web.http import Reply
@@ -169,7 +169,7 @@ def test_several_problems_are_told_at_once() -> None:
         ({"/history": answer({JOB: {}})}, OutputMissing),
         ({"/history": answer({JOB: {"status": {"status_str": "error"}}})}, ProviderError),
         ({"/view": raw(message(200, b"<html>"))}, OutputUnusable),
-        ({"/view": raw(message(404, b""))}, ProviderSetup),
+        ({"/view": raw(message(404, b""))}, OutputMissing),
         ({"/view": raw(message(200, b""))}, OutputMissing),
     ],
 )

@@ -257,7 +257,10 @@ class OutputUnusable(ProviderError):
 
 
 class Interrupted(ThumbforgeError):
+    """`left_behind` is where a job may go on because it could not be stopped in time, "" where none does."""
+
     code, exit_code = "interrupted", Exit.INTERRUPTED
+    left_behind = ""
 
 
 def describe(error: ThumbforgeError) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -370,6 +371,11 @@ class Batch:
         with contextlib.suppress(LedgerError):
             remember(self._database, fresh)
 
+    def _left_behind(self) -> str:
+        """What goes on elsewhere, a line for each place."""
+        places = Counter(done.left_behind for done in self._done.values() if done.left_behind)
+        return "".join(_jobs_left(*place) for place in places.items())
+
     def _end_run(self, summary: Summary, exit_code: Exit) -> tuple[Exit, str | None]:
         run = f"run {str(self.run_id)[:8]}"
         counts = _counts(summary)
@@ -380,10 +386,10 @@ class Batch:
             return Exit.UNEXPECTED, _stopped(self._fault, f"{run} paused {counts}")
         if self._heartbeat.cancel_requested:
             self._ledger.close_run(self._fence, "cancel", Exit.INTERRUPTED, "cancelled")
-            return Exit.INTERRUPTED, f"Cancelled: {run} {counts}."
+            return Exit.INTERRUPTED, f"Cancelled: {run} {counts}.{self._left_behind()}"
         if self.cancel.is_set():
             self._ledger.close_run(self._fence, "pause", Exit.INTERRUPTED, "interrupted")
-            return Exit.INTERRUPTED, f"Interrupted: {run} paused {counts}."
+            return Exit.INTERRUPTED, f"Interrupted: {run} paused {counts}.{self._left_behind()}"
         if reason := self._shop.brake.reason:
             exit_code = Exit.PARTIAL if summary.completed else Exit.NOTHING_COMPLETED
             text = f"{reason.code}: {reason}"
@@ -397,6 +403,11 @@ class Batch:
         error = None if exit_code == Exit.DONE else f"{summary.failed} of {summary.total} items failed"
         self._ledger.close_run(self._fence, event, exit_code, error)
         return exit_code, None
+
+
+def _jobs_left(where: str, n: int) -> str:
+    jobs, them = ("1 job", "it") if n == 1 else (f"{n} jobs", "them")
+    return f"\n{jobs} may still be on {where}; the next run takes {them} up."
 
 
 def _counts(summary: Summary) -> str:

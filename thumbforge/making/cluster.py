@@ -86,7 +86,14 @@ class OnCluster:
             try:
                 files = {request.reference.sha256: request.reference.path} if request.reference else {}
                 job = remote.Painting(
-                    remote.RELEASE, permit.name, profile, _sent(request), call.timeout_s, call.key, call.attempt_id
+                    remote.RELEASE,
+                    permit.name,
+                    profile,
+                    _sent(request),
+                    call.timeout_s,
+                    call.key,
+                    call.attempt_id,
+                    call.earlier,
                 )
                 painted: remote.Painted = self._result(remote.paint, job, files=files, cancel=call.cancel)
             finally:

@@ -45,6 +45,8 @@ from thumbforge.store.witness import record_of
 from thumbforge.store.work import Busy, Work
 
 Status = Literal["completed", "failed", "pending", "interrupted"]
+EARLIER = 3
+"""Attempts at the same request that a provider is told of: what they began may still be taken up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class Outcome:
     compliant: bool | None = None
     error: str | None = None
     warnings: tuple[str, ...] = ()
+    left_behind: str = ""
+    """Where its job may go on although the item was interrupted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +163,10 @@ def _paint(row: Row, iteration_id: str, attempt_id: str, shop: Workshop) -> Art 
         shop.brake.after_call(spent.calls)
         return _keep(row, attempt_id, data, header, shop)
     except Interrupted as error:
-        shop.work.fail(iteration_id, attempt_id, "interrupted", "interrupted", _spent_by(error))
-        return Outcome("interrupted", error="interrupted")
+        where = error.left_behind
+        text = f"interrupted; its job may still be on {where}" if where else "interrupted"
+        shop.work.fail(iteration_id, attempt_id, "interrupted", text, _spent_by(error))
+        return Outcome("interrupted", error=text, left_behind=where)
     except ProviderError as error:
         text, spent = f"{error.code}: {error}", spent or _spent_by(error)
         shop.brake.after_failure(error, spent.calls)
@@ -182,7 +188,8 @@ def _call(row: Row, attempt_id: str, shop: Workshop) -> tuple[bytes, dict[str, A
             shop.brake.before_retry()
 
     with shop.store.scratch_directory(attempt_id) as scratch:
-        call = Call(shop.cancel, shop.profile.timeout_s, row.wanted.key, attempt_id, scratch)
+        earlier = tuple(cut_short(shop.database, row.art_key)[:EARLIER])
+        call = Call(shop.cancel, shop.profile.timeout_s, row.wanted.key, attempt_id, scratch, earlier)
         with faults.step("call"):
             outcome = generate_with_retries(shop.provider, request, call, base_s=shop.retry_base_s, on_try=on_try)
         spent = _spent(outcome.answer, shop.profile, outcome.calls, outcome.perhaps_billed)

@@ -63,6 +63,7 @@ class Painting:
     timeout_s: float
     key: str
     attempt_id: str
+    earlier: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ def paint(job: Painting) -> Painted | Lacking:
         ):
             if not _take(job.permit):
                 return Painted(error=lost())
-            call = Call(cancel, job.timeout_s, job.key, job.attempt_id, Path(scratch))
+            call = Call(cancel, job.timeout_s, job.key, job.attempt_id, Path(scratch), job.earlier)
             return replace(_called(job.profile, request, call), worker=worker.address)
     except OSError as error:
         return Painted(error=ProviderSetup(f"a worker cannot write: {error.strerror or error}", hint=_DISK))

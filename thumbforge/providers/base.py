@@ -92,6 +92,8 @@ class Call:
     attempt_id: str
     scratch: Path
     """A private directory for what the call writes beside the picture; it exists."""
+    earlier: tuple[str, ...] = ()
+    """The newest attempts at the same request that were cut short, by id: what they began may have come to its end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,37 +10,43 @@ import secrets
 import threading
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from thumbforge.cancel import Cancel
-from thumbforge.errors import Interrupted, OutputUnusable, ProviderError, ProviderTimeout, ProviderTransient
-from thumbforge.pixels.kinds import described
+from thumbforge.errors import (
+    Interrupted,
+    OutputMissing,
+    OutputUnusable,
+    ProviderError,
+    ProviderTimeout,
+    ProviderTransient,
+)
 from thumbforge.providers.base import Answer, Call, Capabilities, Request
 from thumbforge.providers.comfyui import errors as comfyui_errors
+from thumbforge.providers.comfyui import server as asked
+from thumbforge.providers.comfyui.server import Server
 from thumbforge.providers.comfyui.workflow import Workflow, problems
 from thumbforge.providers.download import fetch
-from thumbforge.providers.health import TIMEOUT_S, Auth, Health
+from thumbforge.providers.health import Auth, Health
 from thumbforge.providers.params import Param, Table, Text, Whole, checked, needs_profile
 from thumbforge.providers.pictures import picture, prepared
 from thumbforge.providers.prompts import clean, seed_of
+from thumbforge.providers.retry import MAX_CALLS
 from thumbforge.providers.service import Service, address
 from thumbforge.web.answers import at, list_at, parsed, quoted, text_at
-from thumbforge.web.http import Part, Reply
+from thumbforge.web.http import host_of
 
 DEFAULT = "http://127.0.0.1:8188"
 EXAMPLE = "{workflow: {…}}"
-ASK_S = 1.0
-ANSWER_S = 30.0
-"""Time for each question; none of them waits for the drawing."""
-GONE_S = 30.0
-"""How long a server that went away may take to come back."""
 PARAMS: dict[str, Param] = {
     "workflow": Table(),
     "inputs": Table(),
     "output": Text("", r"[^\x00-\x1f]{0,100}", "a node's id or title"),
     "size": Text("1344x768", r"[1-9]\d{2,3}x[1-9]\d{2,3}", "pixels such as 1344x768"),
     "reference_px": Whole(1536, 256, 4096),
+    "seed_bits": Whole(48, 8, 63),
     "queue_limit_s": Whole(1800, 1, 86_400),
     "base_url": address(DEFAULT),
 }
@@ -59,30 +65,45 @@ class ComfyUIProvider:
         hint = "start ComfyUI, or set the profile's base_url to where it runs"
         self.service = Service(self.key, self.own["base_url"], DEFAULT, (), hint, needs_key=False)
         self.capabilities = Capabilities(reads=self.workflow.reads, max_concurrency=1, hard_limit=64)
+        self.server = Server(self.service, self.workflow)
         self._lock = threading.Lock()
-        self._sent: dict[str, str] = {}
+        self._jobs: dict[str, str] = {}
+        self._queued_before: Counter[str] = Counter()
+        self._spoilt: set[str] = set()
 
     def generate(self, request: Request, call: Call) -> Answer:
-        """A retry of an attempt whose job is still known to the server takes that job up instead of a new one."""
+        """A job that an earlier call left on the server, of this attempt or of one that was cut short, is taken up
+        instead of a new one. An Interrupted says what it leaves there."""
         call.cancel.check()
+        self.server.wait_until_awake(call.cancel)
         try:
-            job_id = self._known(call) or self._queued(request, call)
+            left = self._left(call)
+            job_id = left or self._queued(request, call)
             job = self._awaited(job_id, call)
-        except Interrupted:
-            self._abort(self._sent.get(call.attempt_id, ""))
+        except Interrupted as error:
+            sent = self._job(call.attempt_id)
+            if sent and not self.server.withdraw(sent):
+                error.left_behind = f"the server at {host_of(self.service.base_url)}"
             raise
-        self._forget(call.attempt_id)
-        if error := comfyui_errors.ended(job, self.workflow, self._key()):
-            self._free_memory(error, call.cancel)
-            raise error
-        return self._fetched(request, job, job_id, call)
+        self._keep(call.attempt_id, "")
+        if failure := comfyui_errors.ended(job, self.workflow, self._key()):
+            if failure.retryable and failure.once_more:
+                self.server.free_memory(call.cancel)
+            raise failure
+        try:
+            return self._fetched(request, job, job_id, call)
+        except (OutputMissing, OutputUnusable):
+            if not left:
+                raise
+        self._spoilt.add(left)
+        return self.generate(request, call)
 
     def auth_state(self) -> Auth:
         return self.service.auth_state()
 
     def check(self, cancel: Cancel) -> Health:
         """Is the server there, and does it have every node of the workflow?"""
-        system = self._json(self._ask("GET", "system_stats", cancel))
+        system = self.server.told("GET", "system_stats", cancel)
         missing = [name for name in self.workflow.classes() if not self._has(name, cancel)]
         version = quoted(text_at(system, "system", "comfyui_version"), limit=40)
         devices = [quoted(text_at(each, "name"), limit=80) for each in list_at(system, "devices")]
@@ -94,7 +115,7 @@ class ComfyUIProvider:
 
     def models(self, cancel: Cancel) -> tuple[str, ...]:
         """The checkpoint files that the server has."""
-        shown = self._json(self._ask("GET", "object_info/CheckpointLoaderSimple", cancel))
+        shown = self.server.told("GET", "object_info/CheckpointLoaderSimple", cancel)
         names = at(shown, "CheckpointLoaderSimple", "input", "required", "ckpt_name", 0)
         return tuple(quoted(name, limit=200) for name in names if isinstance(name, str)) if names else ()
 
@@ -102,76 +123,49 @@ class ComfyUIProvider:
         return self.service.key()
 
     def _has(self, name: str, cancel: Cancel) -> bool:
-        reply = self._ask("GET", f"object_info/{name}", cancel)
+        reply = self.server.ask("GET", f"object_info/{name}", cancel)
         return reply.status == 200 and at(parsed(reply.body), name) is not None
-
-    def _ask(
-        self,
-        method: str,
-        path: str,
-        cancel: Cancel,
-        *,
-        timeout_s: float = ANSWER_S,
-        json: Any = None,
-        form: Mapping[str, str] | None = None,
-        files: list[Part] | None = None,
-    ) -> Reply:
-        return self.service.exchange(
-            method, path, self._key(), cancel=cancel, timeout_s=timeout_s, headers=self._headers(), json=json,
-            form=form, files=files,
-        )  # fmt: skip
-
-    def _headers(self) -> dict[str, str]:
-        key = self._key()
-        return {"Authorization": f"Bearer {key}"} if key else {}
-
-    def _json(self, reply: Reply) -> dict[str, Any]:
-        """The answer's object; the error that it is instead."""
-        if reply.status != 200:
-            raise comfyui_errors.failure(reply, self.workflow, self._key())
-        document = parsed(reply.body)
-        if not isinstance(document, dict):
-            raise OutputUnusable(f"{self.key}: the server answered with {described(reply.body)} instead of JSON")
-        return document
 
     def _queued(self, request: Request, call: Call) -> str:
         """Queue the filled-in workflow under the attempt's id; old servers give an id of their own."""
         graph = self.workflow.filled(self._values(request, call))
         sent = {"prompt": graph, "client_id": uuid.uuid4().hex, "prompt_id": self._job_id(call.attempt_id)}
-        document = self._json(self._ask("POST", "prompt", call.cancel, json=sent))
+        document = self.server.told("POST", "prompt", call.cancel, json=sent)
         job_id = text_at(document, "prompt_id")
         if not _is_job_id(job_id):
             words = text_at(document, "error") or text_at(document, "error", "message")
             raise ProviderError(f"{self.key}: the server queued nothing: {quoted(words) or 'no words'}")
-        with self._lock:
-            self._sent[call.attempt_id] = job_id
+        self._keep(call.attempt_id, job_id)
         if error := comfyui_errors.dropped(document, self.workflow, self._key()):
-            self._abort(job_id)
+            self.server.withdraw(job_id)
             raise error
         return job_id
 
     def _job_id(self, attempt_id: str) -> str:
-        """The attempt's id, so that a job whose answer was lost can be found; a second job gets an id of its own."""
+        """By the attempt and by how many it has queued before, so that a job whose answer was lost can be found."""
         with self._lock:
-            again = attempt_id in self._sent
-            job_id = str(uuid.uuid4()) if again or not _is_uuid(attempt_id) else attempt_id
-            self._sent[attempt_id] = job_id
+            self._queued_before[attempt_id] += 1
+            self._jobs[attempt_id] = job_id_of(attempt_id, self._queued_before[attempt_id])
+            return self._jobs[attempt_id]
+
+    def _job(self, attempt_id: str) -> str:
+        """The job that this attempt has, or may have, on the server; "" where there is none."""
+        with self._lock:
+            return self._jobs.get(attempt_id, "")
+
+    def _keep(self, attempt_id: str, job_id: str) -> str:
+        with self._lock:
+            self._jobs[attempt_id] = job_id
         return job_id
 
-    def _forget(self, attempt_id: str) -> None:
-        with self._lock:
-            self._sent[attempt_id] = ""
-
-    def _known(self, call: Call) -> str:
-        """The job that an earlier call of this attempt may have left on the server, "" where there is none."""
-        with self._lock:
-            job_id = self._sent.get(call.attempt_id, "")
-        if not job_id:
-            return ""
-        job = at(self._json(self._ask("GET", f"history/{job_id}", call.cancel)), job_id)
-        if job is not None:
-            return "" if comfyui_errors.ended(job, self.workflow, self._key()) else job_id
-        return job_id if self._place(job_id, call.cancel) else ""
+    def _left(self, call: Call) -> str:
+        """A job that an earlier call may have left on the server, "" where there is none: a retry of this attempt, or
+        an attempt of a run that was stopped or killed."""
+        earlier = [job_id_of(attempt, n) for attempt in call.earlier for n in range(1, MAX_CALLS + 1)]
+        for job_id in filter(None, [self._job(call.attempt_id), *earlier]):
+            if job_id not in self._spoilt and self.server.has(job_id, call.cancel):
+                return self._keep(call.attempt_id, job_id)
+        return ""
 
     def _values(self, request: Request, call: Call) -> dict[str, Any]:
         width, height = self.own["size"].split("x")
@@ -179,7 +173,7 @@ class ComfyUIProvider:
             "prompt": clean(request.prompt),
             "negative_prompt": clean(request.negative_prompt or ""),
             "reference": self._uploaded(request, call) if "reference" in self.workflow.reads else "",
-            "seed": seed_of(request, bits=48),
+            "seed": seed_of(request, bits=self.own["seed_bits"]),
             "width": int(width),
             "height": int(height),
             "prefix": f"thumbforge_{request.video}_{secrets.token_hex(4)}",
@@ -193,11 +187,9 @@ class ComfyUIProvider:
         name = (
             f"thumbforge-{request.reference.sha256[:16]}-{self.own['reference_px']}{sent.name[sent.name.rfind('.') :]}"
         )
-        document = self._json(
-            self._ask(
-                "POST", "upload/image", call.cancel, form={"type": "input", "overwrite": "true"},
-                files=[("image", (name, sent.data, sent.media_type))],
-            )
+        document = self.server.told(
+            "POST", "upload/image", call.cancel, form={"type": "input", "overwrite": "true"},
+            files=[("image", (name, sent.data, sent.media_type))],
         )  # fmt: skip
         kept, folder = text_at(document, "name"), text_at(document, "subfolder")
         if not kept:
@@ -210,93 +202,48 @@ class ComfyUIProvider:
         started: float | None = None
         while True:
             try:
-                job = at(self._json(self._ask("GET", f"history/{job_id}", call.cancel)), job_id)
-                if job is not None:
+                if (job := self.server.job(job_id, call.cancel)) is not None:
                     return job
-                place = self._place(job_id, call.cancel)
-                if place == "" and (job := self._late(job_id, call.cancel)) is not None:
-                    return job
+                place = self.server.place(job_id, call.cancel)
+                if place == "" and (job := self.server.job(job_id, call.cancel)) is not None:
+                    return job  # it ended between the two questions
                 last_seen = time.monotonic()
             except ProviderTransient:
-                if time.monotonic() - last_seen > GONE_S:
+                if time.monotonic() - last_seen > asked.GONE_S:
                     raise
                 place = "?"
             if place == "":
                 raise ProviderTransient(f"{self.key}: the server lost the job (was it restarted?)")
             started = started or (time.monotonic() if place == "running" else None)
             self._require_time(job_id, queued, started, call.timeout_s)
-            call.cancel.wait(ASK_S)
-
-    def _late(self, job_id: str, cancel: Cancel) -> Any:
-        """It may have ended between the two questions."""
-        return at(self._json(self._ask("GET", f"history/{job_id}", cancel)), job_id)
+            call.cancel.wait(asked.ASK_S)
 
     def _require_time(self, job_id: str, queued: float, started: float | None, timeout_s: float) -> None:
         now = time.monotonic()
         if started is not None and now - started > timeout_s:
-            self._abort(job_id)
+            self.server.withdraw(job_id)
             raise ProviderTimeout(f"{self.key}: not drawn in {timeout_s:g} s", hint="raise timeout_s in the profile")
         if started is None and now - queued > self.own["queue_limit_s"]:
-            self._abort(job_id)
+            self.server.withdraw(job_id)
             raise ProviderTimeout(
                 f"{self.key}: still in the server's queue after {self.own['queue_limit_s']} s",
                 hint="raise queue_limit_s in the profile, or wait until the server is free",
             )
 
-    def _place(self, job_id: str, cancel: Cancel) -> str:
-        """Where the job is: "running", "pending", or "" where the server does not know it."""
-        queue = self._json(self._ask("GET", "queue", cancel))
-        for place in ("running", "pending"):
-            if any(at(entry, 1) == job_id for entry in list_at(queue, f"queue_{place}")):
-                return place
-        return ""
-
     def _fetched(self, request: Request, job: Any, job_id: str, call: Call) -> Answer:
-        """The first picture that the wanted node saved; previews are of type temp and do not count."""
-        saved = [
-            each
-            for each in list_at(job, "outputs", self.workflow.output or "", "images")
-            if text_at(each, "type") == "output" and text_at(each, "filename")
-        ]
+        """The first picture that the wanted node saved."""
+        saved = self.workflow.saved(job)
         if not saved:
-            raise comfyui_errors.no_picture(job)
+            raise comfyui_errors.no_picture(job, self.workflow)
         query = {name: text_at(saved[0], name) for name in ("filename", "subfolder", "type")}
         data = fetch(
             self.service.http, self.service.url("view"), call, timeout_s=call.timeout_s,
-            headers={"Accept": "image/*", **self._headers()}, query=query, trusted=self.service.base_url,
+            headers={"Accept": "image/*", **self.server.headers()}, query=query, trusted=self.service.base_url,
         )  # fmt: skip
         data, media_type = picture(self.key, data)
         notes = {"prompt_id": job_id} | ({"pictures": len(saved)} if len(saved) > 1 else {})
         ignored = request.reference is not None and "reference" not in self.workflow.reads
         return Answer(data, media_type, reference_ignored=ignored, notes=notes)
-
-    def _abort(self, job_id: str) -> None:
-        """Take the job off the server, which has 0.4 s for each of two answers. Only ours: others share it, and an
-        old server's interrupt stops whatever runs, so it is sent only while ours does."""
-        if not job_id:
-            return
-        try:
-            place = self._place_quickly(job_id)
-            if place == "pending":
-                self._ask("POST", "queue", Cancel(), timeout_s=0.4, json={"delete": [job_id]})
-            if place == "running":
-                self._ask("POST", "interrupt", Cancel(), timeout_s=0.4, json={"prompt_id": job_id})
-        except ProviderError:
-            return
-
-    def _place_quickly(self, job_id: str) -> str:
-        queue = self._json(self._ask("GET", "queue", Cancel(), timeout_s=0.4))
-        running = any(at(entry, 1) == job_id for entry in list_at(queue, "queue_running"))
-        return "running" if running else "pending"
-
-    def _free_memory(self, error: ProviderError, cancel: Cancel) -> None:
-        """Before the one more try of a job that ran out of memory."""
-        if not error.retryable or not error.once_more:
-            return
-        try:
-            self._ask("POST", "free", cancel, timeout_s=TIMEOUT_S, json={"unload_models": True, "free_memory": True})
-        except ProviderError:
-            return
 
 
 def _also(own: Mapping[str, Any]) -> Iterator[str]:
@@ -306,11 +253,13 @@ def _also(own: Mapping[str, Any]) -> Iterator[str]:
         yield f"size {own['size']} is not about 16:9 with both sides by 8, such as 1344x768 or 1280x720"
 
 
-def _is_uuid(text: str) -> bool:
+def job_id_of(attempt_id: str, n: int) -> str:
+    """The id of the n-th job that an attempt queues: its own id, then ids that follow from it."""
     try:
-        return str(uuid.UUID(text)) == text
+        attempt = uuid.UUID(attempt_id)
     except ValueError:
-        return False
+        return str(uuid.uuid4())
+    return attempt_id if n == 1 else str(uuid.uuid5(attempt, str(n)))
 
 
 def _is_job_id(text: str) -> bool:

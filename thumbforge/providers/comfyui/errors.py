@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 from thumbforge.errors import (
@@ -12,7 +13,7 @@ from thumbforge.errors import (
 )
 from thumbforge.pixels.kinds import described
 from thumbforge.providers.comfyui.workflow import Workflow
-from thumbforge.web.answers import at, list_at, parsed, quoted, text_at
+from thumbforge.web.answers import at, count_at, list_at, parsed, quoted, text_at
 from thumbforge.web.http import Reply, host_of
 from thumbforge.web.statuses import by_status, redirected
 from thumbforge.web.waits import header_wait
@@ -20,10 +21,14 @@ from thumbforge.web.waits import header_wait
 PROVIDER = "comfyui"
 _HINTS = {
     "missing_node_type": "install that custom node on the server, or take it out of the workflow",
-    "invalid_prompt": "export the workflow again with Export (API)",
     "prompt_no_outputs": "add a node that saves the picture",
     "value_not_in_list": "put that file into the server's models folder, or name one that it has",
 }
+_SAID = {
+    "does not exist": _HINTS["missing_node_type"],
+    "class_type": "export the workflow again with Export (API)",
+}
+"""The same by the words of an `invalid_prompt`, the one type that several of these come under."""
 SHOWN = 3
 """Nodes named in one message."""
 
@@ -47,7 +52,11 @@ def refused(document: Any, workflow: Workflow, key: str) -> ProviderSetup:
     words = error if isinstance(error, str) else f"{text_at(error, 'message')} {text_at(error, 'details')}"
     nodes = _node_words(at(document, "node_errors"), workflow)
     kinds = [kind, *_node_kinds(at(document, "node_errors"))]
-    hint = next((_HINTS[each] for each in kinds if each in _HINTS), "run the workflow in ComfyUI itself once")
+    known = (hint for part, hint in _SAID.items() if kind == "invalid_prompt" and part in words)
+    typed = (_HINTS[each] for each in kinds if each in _HINTS)
+    hint = next(chain(known, typed), "run the workflow in ComfyUI itself once")
+    if bits := _seed_bits(at(document, "node_errors"), workflow):
+        hint = f"set `seed_bits: {bits}` in the profile: that input takes no larger seed"
     told = quoted("; ".join(nodes[:SHOWN]) or words or kind or "no words", key, limit=400)
     return ProviderSetup(f"{PROVIDER}: the server does not take the workflow: {told}", hint=hint)
 
@@ -82,8 +91,22 @@ def _node_kinds(errors: Any) -> list[str]:
     return [text_at(each, "type") for entry in errors.values() for each in list_at(entry, "errors")]
 
 
+def _seed_bits(errors: Any, workflow: Workflow) -> int:
+    """The bits that the input for the seed can take, where ours were too many; else 0."""
+    for node, entry in (errors if isinstance(errors, dict) else {}).items():
+        for each in list_at(entry, "errors"):
+            most = count_at(each, "extra_info", "input_config", 1, "max")
+            name = text_at(each, "extra_info", "input_name")
+            if text_at(each, "type") == "value_bigger_than_max" and most and workflow.is_seed(str(node), name):
+                return (most + 1).bit_length() - 1
+    return 0
+
+
 def ended(job: Any, workflow: Workflow, key: str) -> ProviderError | None:
-    """The error of a job that is over; None where it went well."""
+    """The error of a job that is over; None where it went well, or far enough: another branch may break after the
+    wanted node has saved its picture."""
+    if workflow.saved(job):
+        return None
     messages = {text_at(each, 0): at(each, 1) for each in list_at(job, "status", "messages")}
     if "execution_interrupted" in messages:
         return ProviderTransient(f"{PROVIDER}: the job was interrupted on the server")
@@ -105,9 +128,18 @@ def _broke(error: Any, workflow: Workflow, key: str) -> ProviderError:
     return found
 
 
-def no_picture(job: Any) -> OutputMissing:
-    cached = any(text_at(each, 0) == "execution_cached" for each in list_at(job, "status", "messages"))
-    why = "; the server had all of it in its cache" if cached else ""
-    found = OutputMissing(f"{PROVIDER}: the job is done, but its node saved no picture{why}", hint="name `output`")
+def no_picture(job: Any, workflow: Workflow) -> OutputMissing:
+    """The error of a job that went well without a picture. A finished job always tells of its cache, mostly with no
+    node in it: only where the wanted one is named, the same graph once more under another name may give a picture."""
+    cached = any(
+        text_at(each, 0) == "execution_cached" and workflow.output in list_at(each, 1, "nodes")
+        for each in list_at(job, "status", "messages")
+    )
+    why = "; the server had it in its cache" if cached else ""
+    node = workflow.title(workflow.output or "")
+    found = OutputMissing(
+        f"{PROVIDER}: the job is done, but {node} saved no picture{why}",
+        hint="name a node that saves pictures on the server as `output`, such as SaveImage",
+    )
     found.retryable = found.once_more = cached
     return found

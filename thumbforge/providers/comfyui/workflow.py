@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
+from thumbforge.web.answers import at, list_at, text_at
+
 FIELDS = {
     "prompt": "prompt",
     "negative_prompt": "negative_prompt",
@@ -21,7 +23,12 @@ FIELDS = {
     "prefix": "",
 }
 """Each value that can be filled in, with the field of the request that it reads. The size is the profile's."""
-SAVES = ("SaveImage", "SaveImageWebsocket", "Image Save", "SaveImageExtended")
+SAVES = ("SaveImage", "Image Save", "SaveImageExtended")
+KEEPS_NOTHING = {
+    "SaveImageWebsocket": "sends its picture over the web socket alone",
+    "PreviewImage": "saves its picture for the page alone",
+}
+"""Nodes whose job ends well and leaves no picture that could be fetched."""
 _FOUND = re.compile(r"\{([a-z_]+)\}")
 Graph = Mapping[str, Any]
 
@@ -63,6 +70,15 @@ class Workflow:
         name = (meta.get("title") if isinstance(meta, Mapping) else None) or entry.get("class_type", "")
         return f"{name} (node {node})" if name else f"node {node}"
 
+    def saved(self, job: Any) -> list[Any]:
+        """What the wanted node saved by this record of a job; previews are of type temp and do not count."""
+        entries = list_at(job, "outputs", self.output or "", "images")
+        return [each for each in entries if text_at(each, "type") == "output" and text_at(each, "filename")]
+
+    def is_seed(self, node: str, name: str) -> bool:
+        """Whether the seed goes into this input."""
+        return self.places.get("seed") == (node, name) or at(self.graph, node, "inputs", name) == "{seed}"
+
     def classes(self) -> tuple[str, ...]:
         return tuple(sorted({entry["class_type"] for entry in self.graph.values()}))
 
@@ -86,10 +102,7 @@ def problems(graph: Any, inputs: Mapping[str, Any], output: str) -> Iterator[str
     for name in ("prompt", "seed"):
         if name not in used:
             yield f"workflow has no place for the {name}: write {{{name}}} into an input, or name it in `inputs`"
-    if output and _node(graph, output) is None:
-        yield f"output {output!r} is no node of the workflow, by id or title"
-    if not output and _only_save(graph) is None:
-        yield "workflow has no or several nodes that save a picture: name the wanted one as `output`"
+    yield from _wrong_output(graph, output)
 
 
 def _wrong_places(graph: Graph, inputs: Mapping[str, Any]) -> Iterator[str]:
@@ -99,6 +112,18 @@ def _wrong_places(graph: Graph, inputs: Mapping[str, Any]) -> Iterator[str]:
             yield f"inputs: {name}: {where!r} is no input of the workflow, such as 3.seed"
         elif isinstance(graph[place[0]]["inputs"][place[1]], (list, tuple)):
             yield f"inputs: {name}: {where!r} is a link from another node; setting it would cut the wire"
+
+
+def _wrong_output(graph: Graph, output: str) -> Iterator[str]:
+    node = _node(graph, output) if output else _only_save(graph)
+    if output and node is None:
+        yield f"output {output!r} is no node of the workflow, by id or title"
+    if node is not None and (why := KEEPS_NOTHING.get(graph[node]["class_type"])):
+        yield f"output {output!r} is a {graph[node]['class_type']}, which {why}: put a SaveImage behind it"
+    if not output and node is None:
+        useless = sorted({entry["class_type"] for entry in graph.values()} & KEEPS_NOTHING.keys())
+        why = "".join(f" ({name} {KEEPS_NOTHING[name]})" for name in useless)
+        yield f"workflow has no or several nodes that save a picture{why}: name the wanted one as `output`"
 
 
 def _is_node(entry: Any) -> bool:
