@@ -15,7 +15,21 @@ import thumbforge
 
 PACKAGE = Path(thumbforge.__file__).parent
 ORDER = (
-    ("ids", "errors", "faults", "models", "redact", "log", "settings", "durable", "cancel", "cores", "install", "text"),
+    (
+        "ids",
+        "errors",
+        "faults",
+        "models",
+        "redact",
+        "log",
+        "settings",
+        "durable",
+        "cancel",
+        "cores",
+        "install",
+        "named",
+        "text",
+    ),
     ("pixels",),
     ("web",),
     ("specs", "sources", "providers", "imaging", "store"),

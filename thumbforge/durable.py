@@ -78,10 +78,14 @@ def open_regular(path: str | Path) -> BufferedReader:
     raise OSError(errno.EINVAL, "Not a regular file", str(path))
 
 
-def read_regular(path: str | Path) -> bytes:
-    """The bytes of a regular file; OSError as `open_regular`."""
+def read_regular(path: str | Path, most: int | None = None) -> bytes:
+    """The bytes of a regular file; OSError as `open_regular`, and for one of more than `most` bytes."""
     with open_regular(path) as file:
-        return file.read()
+        if most is None:
+            return file.read()
+        if os.fstat(file.fileno()).st_size <= most and len(data := file.read(most + 1)) <= most:
+            return data
+    raise OSError(errno.EFBIG, f"it has more than the {most:,} bytes that are read", str(path))
 
 
 def append_line(path: str | Path, line: str) -> None:

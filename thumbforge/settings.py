@@ -12,10 +12,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from thumbforge.durable import read_regular
 from thumbforge.errors import NotFound, Problem, SpecError, UsageError
 from thumbforge.text import nearest
 
 FILE = "thumbforge.toml"
+MAX_FILE_BYTES = 1_000_000
 PREFIX = "THUMBFORGE_"
 FILE_VARIABLE = "THUMBFORGE_CONFIG"
 
@@ -160,7 +162,7 @@ def _from_environment(environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
 
 def _from_file(path: Path) -> list[tuple[str, str, str]]:
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(read_regular(path, MAX_FILE_BYTES).decode())
     except FileNotFoundError:
         return []
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:

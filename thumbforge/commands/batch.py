@@ -27,7 +27,7 @@ def _batch(project: Project, arguments: Arguments) -> int:
     from thumbforge.making.quiet import conclude
     from thumbforge.making.rollup import ItemResult, Result, roll_up
     from thumbforge.planning.decide import check_limits, plan_series
-    from thumbforge.planning.picture_check import check_pictures
+    from thumbforge.planning.drawable import check_drawable
     from thumbforge.planning.plan import select
     from thumbforge.planning.prices import estimate
     from thumbforge.planning.reference import check_hero, hero_remark
@@ -53,7 +53,7 @@ def _batch(project: Project, arguments: Arguments) -> int:
     if any(row.action != "skip" for row in rows):  # of what is done it was decoded once; its bytes are the same
         if remark := hero_remark(check_hero(series.hero)):
             log.warning(remark)
-        check_pictures(rows)
+        check_drawable(series, rows)
     if series.hero.lettered and planned.capabilities.takes_reference and any(row.calls for row in rows):
         log.warning("the hero carries its lettering; with reference=raw the provider sees its art alone")
     if options["dry-run"]:

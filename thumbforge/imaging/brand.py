@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from thumbforge import models
+from thumbforge.errors import Problem, SpecError, UsageError
 from thumbforge.imaging.type import fonts
 from thumbforge.imaging.userfiles import FontFile, PictureFile, font_file, picture_file
+from thumbforge.named import inside
 from thumbforge.pixels.colour import from_hex, luminance
 
 _MIDDLE = 0.18
@@ -46,14 +48,24 @@ class Identity:
 
 
 def identity(brand: models.Brand, root: Path) -> Identity:
-    """Find the brand's files; paths count from `root`. Raises UsageError for a file that cannot be read, or a font
-    that is neither a file nor a name that a layout may use."""
-    return Identity(
-        colors=brand.colors,
-        title_font=_font(brand.fonts.title, root),
-        label_font=_font(brand.fonts.label, root),
-        logo=picture_file(root / brand.logo) if brand.logo else None,
-    )
+    """Find the brand's files; paths count from `root` and stay inside it. Raises SpecError with each file that cannot
+    be read, and each font that is neither a file nor a name that a layout may use; in the problems there is no place
+    but the field."""
+    finders: dict[str, Callable[[], Any]] = {
+        "fonts.title": lambda: _font(brand.fonts.title, root),
+        "fonts.label": lambda: _font(brand.fonts.label, root),
+        "logo": lambda: picture_file(inside(root, brand.logo)) if brand.logo else None,
+    }
+    found: dict[str, Any] = {}
+    problems = []
+    for field, find in finders.items():
+        try:
+            found[field] = find()
+        except UsageError as error:
+            problems.append(Problem("the series", 0, f"brand.{field}", f"{error.message}; {error.hint}"))
+    if problems:
+        raise SpecError(problems, hint="paths count from the project's directory")
+    return Identity(brand.colors, found["fonts.title"], found["fonts.label"], found["logo"])
 
 
 def branded(layout: models.Layout, found: Identity | None) -> models.Layout:
@@ -101,7 +113,7 @@ def _font(name: str | None, root: Path) -> str | FontFile | None:
         return name
     if "/" not in name and "." not in name:
         fonts.require(name)
-    return font_file(root / name)
+    return font_file(inside(root, name))
 
 
 def _known(font: str | FontFile | None) -> str | None:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from thumbforge import named
 from thumbforge.errors import UsageError
+from thumbforge.pixels.limits import MAX_BYTES
 
 MAX_FONT_BYTES = 64_000_000
 _FONT_MAGIC = (b"\x00\x01\x00\x00", b"OTTO", b"true", b"ttcf")
@@ -41,8 +43,8 @@ class PictureFile:
 
 def font_file(path: Path) -> FontFile:
     """Raises UsageError for a file that cannot be read or is no font that can be drawn with."""
-    data = _read(path, "font")
-    if data[:4] not in _FONT_MAGIC or len(data) > MAX_FONT_BYTES:
+    data = named.read(path, "font", MAX_FONT_BYTES)
+    if data[:4] not in _FONT_MAGIC:
         packed = data[:4] in (b"wOFF", b"wOF2")
         what = "a web font" if packed else "no TrueType or OpenType font"
         raise UsageError(f"font {path.name} is {what}", hint="name a .ttf, .otf or .ttc file")
@@ -51,13 +53,4 @@ def font_file(path: Path) -> FontFile:
 
 def picture_file(path: Path) -> PictureFile:
     """Raises UsageError for a file that cannot be read. It is decoded when it is drawn."""
-    return PictureFile(path, sha256(_read(path, "picture")).hexdigest())
-
-
-def _read(path: Path, kind: str) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        reason = error.strerror or str(error)
-        message = f"{kind} {path.name} cannot be read: {reason}"
-        raise UsageError(message, hint="correct the path in the specs") from error
+    return PictureFile(path, sha256(named.read(path, "picture", MAX_BYTES)).hexdigest())

@@ -33,7 +33,8 @@ from thumbforge.making.record import planned_item, record_file_hero, remember_wo
 from thumbforge.making.resume import Resumption
 from thumbforge.making.rollup import ItemResult, Result, Summary, roll_up
 from thumbforge.making.threads import Executor
-from thumbforge.planning.decide import PlannedSeries, settled
+from thumbforge.planning.decide import PlannedSeries, check_limits, settled
+from thumbforge.planning.drawable import check_drawable
 from thumbforge.planning.plan import Row
 from thumbforge.planning.prices import price_of
 from thumbforge.planning.project import Project
@@ -96,6 +97,9 @@ class Batch:
         self._failed: dict[str, Outcome] = {}
         self._fault: ThumbforgeError | None = None
         self.run_id: str | None = None
+        if resumption is None:  # a run that is resumed was allowed its pictures when it was planned
+            check_limits(planned.series, rows)
+        check_drawable(planned.series, self._todo.values())
         with ExitStack() as opened:
             executor = None
             if self._todo or resumption:  # before anything is written: a cluster may not be there

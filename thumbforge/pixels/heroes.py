@@ -11,8 +11,10 @@ from typing import Any, cast
 
 from PIL import Image
 
+from thumbforge.durable import read_regular
 from thumbforge.errors import PictureError
 from thumbforge.pixels import bars, masks, picture
+from thumbforge.pixels.limits import MAX_BYTES
 from thumbforge.pixels.scene import File, Scene, Shares
 from thumbforge.pixels.subject import Subject, find_subject, in_box, in_mask
 
@@ -84,7 +86,7 @@ def _subject(rgb: Image.Image, mask: Image.Image | None, box: Shares | None, fac
 def _bytes(file: File, what: str) -> bytes:
     hint = "pick the hero again, or put its file back"
     try:
-        data = file.path.read_bytes()
+        data = read_regular(file.path, MAX_BYTES)
     except OSError as error:
         raise PictureError(f"{what} {file.path.name} cannot be read: {error.strerror or error}", hint=hint) from error
     if hashlib.sha256(data).hexdigest() != file.sha256:

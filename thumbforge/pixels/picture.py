@@ -16,6 +16,7 @@ from pathlib import Path
 
 from PIL import Image, ImageCms, ImageOps, ImageStat
 
+from thumbforge.durable import read_regular
 from thumbforge.errors import PictureError
 from thumbforge.pixels import kinds
 from thumbforge.pixels.limits import MAX_BYTES, MAX_PIXELS
@@ -130,7 +131,7 @@ def open_rgb(source: Path | bytes) -> Image.Image:
     if isinstance(source, bytes):
         return _to_rgb(_decode(source))
     try:
-        data = source.read_bytes()
+        data = read_regular(source, MAX_BYTES)
     except OSError as error:
         raise PictureError(f"cannot read {source.name}: {error.strerror or error}") from error
     return _to_rgb(_decode(data))
@@ -139,7 +140,7 @@ def open_rgb(source: Path | bytes) -> Image.Image:
 def open_rgba(path: Path) -> Image.Image:
     """Upright RGBA pixels in sRGB, first frame: a logo or a cut-out. Raises PictureError as `inspect` does."""
     try:
-        image = _decode(path.read_bytes())
+        image = _decode(read_regular(path, MAX_BYTES))
     except OSError as error:
         raise PictureError(f"cannot read {path.name}: {error.strerror or error}") from error
     upright, clear = _upright(image)

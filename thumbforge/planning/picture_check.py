@@ -6,9 +6,12 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
+from thumbforge.durable import read_regular
 from thumbforge.errors import PictureError, Problem, SpecError
+from thumbforge.pixels.limits import MAX_BYTES
 from thumbforge.planning.pictures import picture_problem
 from thumbforge.planning.plan import Row
+from thumbforge.planning.spec_lines import in_series
 
 HINT = "give the item another picture, or take `picture:` away"
 
@@ -24,7 +27,7 @@ def check_pictures(rows: Iterable[Row]) -> None:
         if own and (message := wrong(own.path)):
             problems[picture_problem(series, wanted.position, f"{wanted.item.picture}: {message}")] = None
         if logo and (message := wrong(logo.path)):
-            problems[Problem(f"series {series.name}", 0, "brand.logo", f"{logo.path.name}: {message}")] = None
+            problems[in_series(series.root, series.name, ("brand", "logo"), f"{logo.path.name}: {message}")] = None
     if problems:
         raise SpecError(problems, hint=HINT)
 
@@ -33,7 +36,7 @@ def _complaint(path: Path) -> str:
     from thumbforge.pixels.picture import inspect_own
 
     try:
-        inspect_own(path.read_bytes())
+        inspect_own(read_regular(path, MAX_BYTES))
     except PictureError as error:
         return error.message
     except OSError as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 from thumbforge.errors import Problem, SpecError, UsageError
 from thumbforge.imaging.userfiles import PictureFile, picture_file
 from thumbforge.models import Item
+from thumbforge.named import inside
 from thumbforge.planning.series import Series
 from thumbforge.specs.yaml_file import Problems
 
@@ -22,10 +23,10 @@ def picture_of(series: Series, item: Item, position: int) -> PictureFile | None:
     if item.picture is None or series.template.layout.picture is None:
         return None
     try:
-        return _opened(series.root / item.picture)
+        return _opened(inside(series.root, item.picture))
     except UsageError as error:
         reason = error.__cause__.strerror if isinstance(error.__cause__, OSError) else None
-        message = f"{item.picture} cannot be read: {reason or 'not a file'}"
+        message = f"{item.picture} cannot be read: {reason}" if reason else error.message
         raise SpecError(
             [picture_problem(series, position, message)], hint="paths count from the project's directory"
         ) from error

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from thumbforge import ids
+from thumbforge.durable import read_regular
 from thumbforge.errors import AssetDamaged, NotFound, PictureError
+from thumbforge.pixels.limits import MAX_BYTES
 from thumbforge.providers.base import Reference
 from thumbforge.store.assets import AssetStore
 from thumbforge.store.heroes import picked
@@ -78,7 +80,7 @@ def find_hero(word: str, base: Path, home: Path, database: Database | None, refe
 
 def _hero_of_file(path: Path) -> Hero:
     try:
-        sha256 = ids.sha256_hex(path.read_bytes())
+        sha256 = ids.sha256_hex(read_regular(path, MAX_BYTES))
     except OSError as error:
         raise AssetDamaged(f"hero {path.name} cannot be read: {error.strerror}") from error
     run_id = ids.derive(ids.WORLD, f"hero:{sha256}")
@@ -90,7 +92,7 @@ def check_hero(hero: Hero) -> PictureInfo:
     from thumbforge.pixels.picture import inspect_own
 
     try:
-        data = hero.path.read_bytes()
+        data = read_regular(hero.path, MAX_BYTES)
         info = inspect_own(data)
     except OSError as error:
         raise AssetDamaged(f"hero {hero.path.name} cannot be read: {error.strerror}") from error
@@ -116,7 +118,7 @@ def hero_remark(info: PictureInfo) -> str:
 
 def keep_hero(hero: Hero, info: PictureInfo, store: AssetStore) -> Path:
     """The stored, immutable copy of the hero; what providers read while the user may edit the original."""
-    sha256 = store.put(hero.path.read_bytes(), info.suffix, "hero.file") if hero.from_file else hero.sha256
+    sha256 = store.put(read_regular(hero.path, MAX_BYTES), info.suffix, "hero.file") if hero.from_file else hero.sha256
     if sha256 != hero.sha256:
         raise AssetDamaged(f"hero {hero.path.name} changed while it was read", hint="run the command again")
     return store.path(sha256, info.suffix) if hero.from_file else hero.path

@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thumbforge import log
-from thumbforge.errors import NotFound, UsageError
+from thumbforge.errors import NotFound, Problem, SpecError, UsageError
 from thumbforge.imaging.brand import Identity, identity
 from thumbforge.imaging.userfiles import FontFile, font_file
 from thumbforge.models import Brand, Output, Playlist, Profile, SeriesSpec, Template
+from thumbforge.named import inside
 from thumbforge.planning.reference import Hero, find_hero
+from thumbforge.planning.spec_lines import in_series
 from thumbforge.planning.staging import UNSAID, Staging, staging
 from thumbforge.providers.registry import profile_hint
-from thumbforge.settings import Settings
+from thumbforge.settings import FILE, Settings
 from thumbforge.sources.links import VideoLink, parse_link
 from thumbforge.specs.catalog import Catalog, LoadedPlaylist
 from thumbforge.specs.yaml_file import gather
@@ -96,6 +98,7 @@ def resolve(place: Place, request: SeriesRequest) -> Series:
             raise UsageError("series= and playlist= both name a playlist", hint="leave one of them out")
         spec = place.catalog.series(request.series)
         catalog = place.catalog
+        _stay_inside(place, request.series, "playlist", spec.playlist)
         gather(  # so that the problems of all three are told at once; each is read only once
             (
                 lambda: find_playlist(place, spec.playlist, place.root),
@@ -143,6 +146,8 @@ def _build(place: Place, name: str, playlist: LoadedPlaylist, spec: SeriesSpec, 
     if reference not in {"final", "raw"}:
         raise UsageError(f"reference={reference}: expected final or raw")
     base = place.cwd if request.hero else place.root
+    if not request.hero:
+        _stay_inside(place, name, "hero", spec.hero)
     hero = find_hero(request.hero or spec.hero, base, place.home, place.database, reference)
     return Series(
         name=name,
@@ -158,21 +163,50 @@ def _build(place: Place, name: str, playlist: LoadedPlaylist, spec: SeriesSpec, 
         output=spec.output or default_output(place.settings),
         max_cost=request.max_cost,
         brand=spec.brand,
-        staging=staging(spec, hero, place.root),
+        staging=_staged(place, name, spec, hero),
         consistency=spec.consistency,
-        **look(spec.brand, place.root, place.settings),
+        **look(spec.brand, place.root, place.settings, name),
     )
 
 
-def look(brand: Brand | None, root: Path, settings: Settings) -> dict[str, Any]:
-    """What the brand and the settings add to every picture of a series, read and hashed once. UsageError for a file
-    that cannot be used."""
-    emoji = settings.text("output.emoji_font")
-    return {
-        "identity": identity(brand, root) if brand else None,
-        "emoji": font_file(root / emoji) if emoji else None,
-        "root": root,
-    }
+def _stay_inside(place: Place, name: str, field: str, word: str) -> None:
+    """Refuse a file of the series that leads out of the project; `word` may as well be a name or an id."""
+    try:
+        if (place.root / word).is_file():
+            inside(place.root, word)
+    except UsageError as error:
+        raise SpecError([in_series(place.root, name, (field,), error.message)], hint=error.hint) from error
+
+
+def _staged(place: Place, name: str, spec: SeriesSpec, hero: Hero) -> Staging:
+    try:
+        return staging(spec, hero, place.root)
+    except UsageError as error:
+        raise SpecError([in_series(place.root, name, ("mask",), error.message)], hint=error.hint) from error
+
+
+def look(brand: Brand | None, root: Path, settings: Settings, name: str = "") -> dict[str, Any]:
+    """What the brand and the settings add to every picture of the series `name`, read and hashed once. SpecError for
+    files that cannot be used."""
+    try:
+        found = identity(brand, root) if brand else None
+    except SpecError as error:
+        own = [in_series(root, name, tuple(p.where.split(".")), p.message) for p in error.problems]
+        raise SpecError(own, hint=error.hint) from error
+    return {"identity": found, "emoji": _emoji(root, settings), "root": root}
+
+
+def _emoji(root: Path, settings: Settings) -> FontFile | None:
+    named = settings.text("output.emoji_font")
+    if not named:
+        return None
+    if settings.origin("output.emoji_font") != FILE:  # the user's own environment may point anywhere
+        return font_file(root / named)
+    try:
+        return font_file(inside(root, named))
+    except UsageError as error:
+        problem = Problem(FILE, 0, "output.emoji_font", f"{error.message}; {error.hint}")
+        raise SpecError([problem], hint="paths count from the project's directory") from error
 
 
 def default_output(settings: Settings) -> Output:

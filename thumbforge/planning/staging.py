@@ -10,6 +10,7 @@ from typing import Any
 from thumbforge.errors import UsageError
 from thumbforge.imaging.userfiles import picture_file
 from thumbforge.models import SeriesSpec
+from thumbforge.named import inside
 from thumbforge.pixels.scene import File, Shares
 from thumbforge.planning.reference import Hero
 
@@ -72,8 +73,9 @@ def _mask(named: str | None, hero: Hero, root: Path) -> File | None:
     path = root / named if named else mask_beside(hero.path) if hero.from_file else None
     if path is None or (named is None and not path.is_file()):
         return None
+    is_theirs = named is not None or hero.path.is_relative_to(root)
     try:
-        found = picture_file(path)
+        found = picture_file(inside(root, named or str(path)) if is_theirs else path)
     except UsageError as error:
         error.hint = "thumbforge hero cutout FILE makes a mask; mask: names it, counted from the project's directory"
         raise

@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
-from thumbforge.errors import NotFound, Problem, SpecError, ThumbforgeError, UsageError
+from thumbforge.errors import NotFound, Problem, SpecError, ThumbforgeError
 from thumbforge.imaging import zones
-from thumbforge.imaging.type import fonts
 from thumbforge.models import LabelStyle, PartStyle, Template
+from thumbforge.planning.font_check import unknown_fonts
 from thumbforge.planning.preview import on_sample, wanted_on
 from thumbforge.planning.project import Project
+from thumbforge.planning.spec_lines import chain_of, placed_at, template_file
 from thumbforge.planning.wanted import places
 from thumbforge.specs.catalog import BUILTIN, SUFFIXES, Catalog
 from thumbforge.specs.yaml_file import HINT, Document, Problems, shown
@@ -52,7 +51,7 @@ def source(catalog: Catalog, name: str) -> Source:
     """Raises NotFound, with the nearest names, for a template that there is not."""
     if name not in catalog.template_names():
         catalog.template(name)
-    path = _file(catalog, name)
+    path = template_file(catalog, name)
     document = Problems().read(path)
     return Source(name, path, str(document.data.get("extends", "")) if document else "")
 
@@ -60,7 +59,7 @@ def source(catalog: Catalog, name: str) -> Source:
 def find(project: Project, word: str) -> Path:
     """The file of the template that `word` names, by name or by a path that counts from where the user stands."""
     if word in project.catalog.template_names():
-        return _file(project.catalog, word)
+        return template_file(project.catalog, word)
     path = project.cwd / word
     if path.is_file():
         return path
@@ -100,10 +99,10 @@ class _WithFile(Catalog):
 def _checked(project: Project, path: Path, given: Mapping[str, Any], database: Database | None) -> Template:
     catalog = _WithFile(project.root, path)
     template = catalog.template(path.stem)
-    chain = _chain(catalog, path)
+    chain = chain_of(catalog, path)
     problems = [
         *_text_problems(project, template, {**_given_in_specs(catalog, template.name), **given}, chain),
-        *_font_problems(template, chain),
+        *unknown_fonts(template, chain),
         *_overlay_problems(template, chain),
         *_version_problems(template, chain, database),
     ]
@@ -162,20 +161,10 @@ def _given_in_specs(catalog: Catalog, template: str) -> dict[str, Any]:
     return found
 
 
-def _font_problems(template: Template, chain: list[Document]) -> Iterator[Problem]:
-    for name, slot in template.layout.slots:
-        font = getattr(slot, "font", None)
-        try:
-            if font is not None:
-                fonts.require(font)
-        except UsageError as error:
-            yield _at(chain, ("layout", name, "font"), f"{error.message}; {error.hint}")
-
-
 def _overlay_problems(template: Template, chain: list[Document]) -> Iterator[Problem]:
     for message in zones.overlay_problems(template.layout):
         where = message.split()[0].split(".")
-        yield _at(chain, ("layout", *where), message)
+        yield placed_at(chain, ("layout", *where), message)
 
 
 def _version_problems(template: Template, chain: list[Document], database: Database | None) -> Iterator[Problem]:
@@ -187,26 +176,7 @@ def _version_problems(template: Template, chain: list[Document], database: Datab
         return
     following = max(version for version, _ in used) + 1
     message = f"version {template.version} of {template.name} was used with other content; raise it to {following}"
-    yield replace(_at(chain[:1], ("version",), message), where="version")
-
-
-def _file(catalog: Catalog, name: str) -> Path:
-    """The file of a listed template: the project's own goes before the built-in one."""
-    folders = (catalog.root / "specs" / "templates", BUILTIN / "templates")
-    files = (folder / f"{name}{suffix}" for folder in folders for suffix in SUFFIXES)
-    return next(path for path in files if path.exists() or path.is_symlink())  # what is no file is told when it is read
-
-
-def _chain(catalog: Catalog, path: Path) -> list[Document]:
-    """The file of a template that loads, the one that it extends, and so on."""
-    found: list[Document] = []
-    while document := Problems(catalog.root).read(path):
-        found.append(document)
-        base = document.data.get("extends")
-        if base is None:
-            break
-        path = BUILTIN / "templates" / f"{base}.yaml" if base == path.stem else _file(catalog, base)
-    return found
+    yield replace(placed_at(chain[:1], ("version",), message), where="version")
 
 
 def _placed(problem: Problem, hint: str, chain: list[Document]) -> Problem:
@@ -215,18 +185,7 @@ def _placed(problem: Problem, hint: str, chain: list[Document]) -> Problem:
     message = f"{problem.message}; {hint}" if hint else problem.message
     if match is None:
         return replace(problem, file=chain[0].file, message=message)
-    return _at(chain, tuple(match[1].split(".")), message, int(match[2] or 0))
-
-
-def _at(chain: list[Document], loc: tuple[str, ...], message: str, text_line: int = 0) -> Problem:
-    """A problem at the field `loc` of the first file that has it."""
-    where = ".".join(loc)
-    found = [(document, document.place(loc)) for document in chain]
-    document, place = next(((d, p) for d, p in found if p.where == where), found[0])
-    line = place.line
-    if text_line and isinstance(place.node, yaml.ScalarNode) and place.node.style == "|":
-        line = place.node.start_mark.line + 1 + text_line
-    return Problem(document.file, line, where, message)
+    return placed_at(chain, tuple(match[1].split(".")), message, int(match[2] or 0))
 
 
 def file_of(project: Project, path: Path) -> str:

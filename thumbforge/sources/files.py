@@ -18,6 +18,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from thumbforge.durable import read_regular
 from thumbforge.errors import Problem, SourceError, SpecError
 from thumbforge.models import Item, Playlist, PlaylistHead
 from thumbforge.sources.api_pages import from_pages, is_page
@@ -105,7 +106,7 @@ def _text(path: Path) -> str:
             raise SourceError(f"{path.name} is no file", hint=HINT)
         if (size := path.stat().st_size) > MAX_BYTES:
             raise SourceError(f"{path.name} has {size:,} bytes; {MAX_BYTES:,} is the most that is read", hint=HINT)
-        raw = path.read_bytes()
+        raw = read_regular(path, MAX_BYTES)
     except OSError as error:
         raise SourceError(f"{path.name} cannot be read: {error.strerror or error}", hint="check the path") from None
     if not raw.strip():

@@ -14,9 +14,10 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from thumbforge.durable import read_regular
 from thumbforge.errors import NotFound, Problem, UsageError
 from thumbforge.models import Playlist, Profile, SeriesSpec, Template
-from thumbforge.specs.yaml_file import Document, Problems
+from thumbforge.specs.yaml_file import MAX_BYTES, Document, Problems
 from thumbforge.text import nearest
 
 BUILTIN = Path(__file__).parent / "builtin"
@@ -231,6 +232,6 @@ def _nearest(name: str, known: Iterable[str], kind: str) -> str:
 
 def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_regular(path, MAX_BYTES)
     except OSError:
         return b""

@@ -18,6 +18,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from thumbforge import redact
+from thumbforge.durable import read_regular
 from thumbforge.errors import Problem, SpecError
 from thumbforge.specs import complaints, yaml_events
 from thumbforge.text import printable
@@ -161,7 +162,7 @@ def read_text(path: Path) -> str:
             raise yaml_events.Unreadable(-1, "this is no file")
         if (size := path.stat().st_size) > MAX_BYTES:
             raise yaml_events.Unreadable(-1, f"{size:,} bytes are more than the {MAX_BYTES:,} that a spec may have")
-        raw = path.read_bytes()
+        raw = read_regular(path, MAX_BYTES)
     except OSError as error:
         raise yaml_events.Unreadable(-1, f"cannot be read: {error.strerror or error}") from None
     if (nul := raw.find(0)) >= 0:

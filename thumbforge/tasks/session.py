@@ -90,7 +90,6 @@ class Session:
         """One run for everything that is to be made of a series, and one for its new takes."""
         from thumbforge.errors import UsageError
         from thumbforge.making.batch import Batch
-        from thumbforge.planning.decide import check_limits
 
         if os.getpid() != self.process:  # a run is closed by the process that opened it, and this one is doit's
             hint = "doit -n N -P thread: what is drawn has processes of its own"
@@ -102,8 +101,6 @@ class Session:
         if retake:
             rows = [row.retaken() for row in rows if row.is_done]
         planned = self.planned[series]
-        if self.resumption is None:  # a run that is resumed was allowed its pictures when it was planned
-            check_limits(planned.series, rows)
         batch = Batch(
             self.project,
             planned,

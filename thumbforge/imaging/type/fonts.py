@@ -17,6 +17,7 @@ from typing import Any
 from unicodedata import normalize
 
 from thumbforge import ids
+from thumbforge.durable import open_regular
 from thumbforge.errors import UsageError
 from thumbforge.imaging.type.fonttable import BLOCKS, CJK, DISPLAY, EMOJI, FONTS, SYMBOLS, Font
 from thumbforge.imaging.userfiles import FontFile
@@ -161,7 +162,7 @@ def _blob(package: str, file: str, digest: str) -> Any:
     hint = "run it again" if own else "reinstall thumbforge with its pinned dependencies"
     try:
         path = Path(file) if own else Path(str(resources.files(package).joinpath(file)))
-        with path.open("rb") as opened:
+        with open_regular(path) as opened:
             found = file_digest(opened, "sha256").hexdigest()
         blob = uharfbuzz.Blob.from_file_path(str(path))
     except (ModuleNotFoundError, OSError, uharfbuzz.HarfBuzzError) as error:

@@ -1,0 +1,38 @@
+"""Files that a project's own texts name: inside the project, regular, and never larger than what they are may be.
+
+What a user types may point anywhere; what a series, a playlist or thumbforge.toml says may have come with a clone.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from thumbforge.durable import read_regular
+from thumbforge.errors import UsageError
+
+
+def inside(root: Path, named: str) -> Path:
+    """The file that `named` is, which counts from the project's directory. UsageError where it, or a link on the way,
+    leads out of the project."""
+    path = root / named
+    try:
+        leads_out = not path.resolve().is_relative_to(root.resolve())
+    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: links in a circle
+        raise UsageError(f"{named} cannot be found: {error}") from error
+    if leads_out:
+        raise UsageError(
+            f"{named} leads out of the project", hint="copy it into the project; only a command line may point anywhere"
+        )
+    return path
+
+
+def read(path: Path, kind: str, most: int) -> bytes:
+    """The file's bytes, of which there may be `most`. UsageError for what is no regular file, too large or unreadable;
+    `kind` is what messages call it."""
+    try:
+        return read_regular(path, most)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(
+            f"{kind} {path.name} cannot be read: {reason}", hint="correct the path in the specs"
+        ) from error
