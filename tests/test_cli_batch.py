@@ -434,8 +434,8 @@ def test_of_many_items_only_those_that_were_not_up_to_date_are_listed(project: P
     assert project.batch().code == 0
     project.playlist([item(1), item(2, text="Other words"), item(3)])
     code = (
-        "import sys; from thumbforge.commands import main, results; results.MANY = 2;"
-        " sys.exit(main.main(['batch', 'series=show', *sys.argv[1:]]))"
+        "import sys; from thumbforge.commands import main; from thumbforge.commands.telling import results;"
+        " results.MANY = 2; sys.exit(main.main(['batch', 'series=show', *sys.argv[1:]]))"
     )
 
     def told(*words: str) -> str:

@@ -20,9 +20,9 @@ _WITH_RESUME = {"resume", "max_cost", "concurrency", *RUN_NAMES}
 
 def _batch(project: Project, arguments: Arguments) -> int:
     from thumbforge.cancel import Cancel
-    from thumbforge.commands.results import print_plan, print_result
-    from thumbforge.commands.resuming import resume
-    from thumbforge.commands.running import configure_logging, find_series, make_and_tell
+    from thumbforge.commands.telling.results import print_plan, print_result
+    from thumbforge.commands.telling.resuming import resume
+    from thumbforge.commands.telling.running import configure_logging, find_series, make_and_tell
     from thumbforge.making.executor import Placement
     from thumbforge.making.quiet import conclude
     from thumbforge.making.rollup import ItemResult, Result, roll_up

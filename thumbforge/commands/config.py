@@ -31,7 +31,7 @@ def _show(project: Project, arguments: Arguments) -> int:
 
 
 def _print_shown(shown: dict[str, Any]) -> None:
-    from thumbforge.commands.view import print_table, write
+    from thumbforge.commands.telling.view import print_table, write
 
     rows = [(row["name"], _plain(row["value"]), row["origin"], row["about"]) for row in shown["settings"]]
     home = shown["home"]
@@ -121,7 +121,7 @@ def _services(project: Project) -> dict[str, tuple[str, ...]]:
 
 
 def _path(project: Project, arguments: Arguments) -> int:
-    from thumbforge.commands.view import write
+    from thumbforge.commands.telling.view import write
 
     places = {
         "project": project.root,

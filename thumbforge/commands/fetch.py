@@ -112,7 +112,7 @@ def _relative(project: Project, path: Path) -> str:
 
 
 def _print(project: Project, outcome: FetchOutcome, pictures: tuple[Thumbnail, ...] | None) -> None:
-    from thumbforge.commands.view import print_table, write
+    from thumbforge.commands.telling.view import print_table, write
 
     head = outcome.playlist.playlist
     at = datetime.fromtimestamp(outcome.fetched_at, UTC)
@@ -135,7 +135,7 @@ def _print(project: Project, outcome: FetchOutcome, pictures: tuple[Thumbnail, .
 
 
 def _print_changes(outcome: FetchOutcome) -> None:
-    from thumbforge.commands.view import print_table, write
+    from thumbforge.commands.telling.view import print_table, write
 
     if not outcome.changes:
         write(f"Nothing has changed: {counted(len(outcome.playlist.items), 'item')}.")

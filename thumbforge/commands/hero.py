@@ -36,7 +36,7 @@ def _cutout(project: Project, arguments: Arguments) -> int:
 
 
 def _generate(project: Project, arguments: Arguments) -> int:
-    from thumbforge.commands.candidates import make
+    from thumbforge.commands.telling.candidates import make
     from thumbforge.making.hero import HeroRequest, plan_heroes
 
     options = arguments.options
@@ -53,7 +53,7 @@ def _generate(project: Project, arguments: Arguments) -> int:
 
 
 def _iterate(project: Project, arguments: Arguments) -> int:
-    from thumbforge.commands.candidates import make
+    from thumbforge.commands.telling.candidates import make
     from thumbforge.making.hero import plan_refinement
 
     # --from-picked says what a run means anyway.
@@ -62,7 +62,7 @@ def _iterate(project: Project, arguments: Arguments) -> int:
 
 
 def _show(project: Project, arguments: Arguments) -> int:
-    from thumbforge.commands.candidates import tell
+    from thumbforge.commands.telling.candidates import tell
 
     with _reading(project, arguments.words[0]) as (_, run):
         pass
@@ -70,7 +70,7 @@ def _show(project: Project, arguments: Arguments) -> int:
 
 
 def _pick(project: Project, arguments: Arguments) -> int:
-    from thumbforge.commands.view import write
+    from thumbforge.commands.telling.view import write
     from thumbforge.making.hero import pick
 
     word, candidate = arguments.words
@@ -91,7 +91,7 @@ def _pick(project: Project, arguments: Arguments) -> int:
 
 
 def _export(project: Project, arguments: Arguments) -> int:
-    from thumbforge.commands.view import write
+    from thumbforge.commands.telling.view import write
     from thumbforge.making.hero import export_heroes
     from thumbforge.store.heroes import candidates
 
@@ -114,7 +114,7 @@ def _export(project: Project, arguments: Arguments) -> int:
 
 
 def _import(project: Project, arguments: Arguments) -> int:
-    from thumbforge.commands.view import write
+    from thumbforge.commands.telling.view import write
     from thumbforge.making.record import record_file_hero
     from thumbforge.planning.reference import check_hero, find_hero, hero_remark, keep_hero
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def look(project: Project, word: str, arguments: Arguments) -> int:
     """Tell what is understood, write the sheet."""
-    from thumbforge.commands.view import print_table, write
+    from thumbforge.commands.telling.view import print_table, write
     from thumbforge.making.hero_look import look_at
     from thumbforge.planning.project import relative
 
@@ -73,7 +73,7 @@ def look(project: Project, word: str, arguments: Arguments) -> int:
 
 def cutout(project: Project, word: str, arguments: Arguments) -> int:
     """Make the mask, say what it holds."""
-    from thumbforge.commands.view import write
+    from thumbforge.commands.telling.view import write
     from thumbforge.making.cutout import cut_out
     from thumbforge.planning.project import relative
 

@@ -64,7 +64,7 @@ FOLDERS = ("specs/playlists", "specs/series", "specs/heroes", "specs/templates",
 
 
 def _init(project: Project, arguments: Arguments) -> int:
-    from thumbforge.commands.view import write
+    from thumbforge.commands.telling.view import write
 
     [name] = arguments.words
     root = (project.cwd / name).absolute()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _list(project: Project, arguments: Arguments) -> int:
-    from thumbforge.commands.view import print_table, write
+    from thumbforge.commands.telling.view import print_table, write
     from thumbforge.specs.yaml_file import gather
 
     names = project.catalog.playlist_names()
@@ -40,7 +40,7 @@ def _list(project: Project, arguments: Arguments) -> int:
 
 
 def _show(project: Project, arguments: Arguments) -> int:
-    from thumbforge.commands.view import print_table, write
+    from thumbforge.commands.telling.view import print_table, write
 
     loaded = find(project, arguments.words[0])
     rows = [_shown(position, item) for position, item in enumerate(loaded.spec.items, 1)]
@@ -61,7 +61,7 @@ def _show(project: Project, arguments: Arguments) -> int:
 
 
 def _renumber(project: Project, arguments: Arguments) -> int:
-    from thumbforge.commands.view import print_table, write
+    from thumbforge.commands.telling.view import print_table, write
     from thumbforge.playlists.playlist_file import Written
     from thumbforge.playlists.renumber import renumber, renumbered
 

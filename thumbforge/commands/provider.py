@@ -48,7 +48,7 @@ def _list(project: Project, arguments: Arguments) -> int:
     if arguments.as_json:
         print_json({"providers": shown})
         return Exit.DONE
-    from thumbforge.commands.view import print_table
+    from thumbforge.commands.telling.view import print_table
 
     columns = ("profile", "provider", "key", "reads", "at once", "paid", "problem")
     print_table(columns, [_cells(row) for row in shown])
@@ -141,7 +141,7 @@ def _checked(found: Found, health: Health) -> dict[str, Any]:
 
 
 def _print_check(found: Found, health: Health) -> None:
-    from thumbforge.commands.view import write
+    from thumbforge.commands.telling.view import write
 
     shown = _checked(found, health)
     own = shown["capabilities"]
@@ -162,7 +162,7 @@ def _print_check(found: Found, health: Health) -> None:
 
 def _models(project: Project, arguments: Arguments) -> int:
     from thumbforge.cancel import Cancel
-    from thumbforge.commands.view import write
+    from thumbforge.commands.telling.view import write
     from thumbforge.providers.health import Listing
     from thumbforge.providers.registry import load_provider
 

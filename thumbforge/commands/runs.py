@@ -26,7 +26,7 @@ STATUSES = ("pending", "running", "paused", "completed", "failed", "cancelled")
 
 
 def _list(project: Project, arguments: Arguments) -> int:
-    from thumbforge.commands.view import print_table, write
+    from thumbforge.commands.telling.view import print_table, write
     from thumbforge.store.views import list_runs
 
     options = arguments.options
@@ -45,13 +45,13 @@ def _list(project: Project, arguments: Arguments) -> int:
 
 
 def _resume(project: Project, arguments: Arguments) -> int:
-    from thumbforge.commands.resuming import resume
+    from thumbforge.commands.telling.resuming import resume
 
     return resume(project, arguments.words[0], arguments)
 
 
 def _cancel(project: Project, arguments: Arguments) -> int:
-    from thumbforge.commands.view import write
+    from thumbforge.commands.telling.view import write
     from thumbforge.store.leases import read_owner
 
     with _ledger(project, arguments) as (ledger, run):
@@ -68,7 +68,7 @@ def _cancel(project: Project, arguments: Arguments) -> int:
 
 
 def _delete(project: Project, arguments: Arguments) -> int:
-    from thumbforge.commands.view import write
+    from thumbforge.commands.telling.view import write
     from thumbforge.store.deletion import delete_run
 
     with _ledger(project, arguments) as (ledger, run):
@@ -140,7 +140,7 @@ def _show(project: Project, arguments: Arguments) -> int:
 
 
 def _listed(run: dict[str, Any]) -> tuple[str, ...]:
-    from thumbforge.commands.view import when
+    from thumbforge.commands.telling.view import when
 
     counts = run["counts"]
     return (
@@ -158,7 +158,7 @@ def _listed(run: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _print_cost(run_id: str, cost: Cost) -> None:
-    from thumbforge.commands.view import write
+    from thumbforge.commands.telling.view import write
 
     money = ", ".join(f"{amount} {currency}" for currency, amount in cost.money.items())
     for name, value in (
@@ -175,7 +175,7 @@ def _print_cost(run_id: str, cost: Cost) -> None:
 
 
 def _print_run(shown: dict[str, Any]) -> None:
-    from thumbforge.commands.view import print_table, when, write
+    from thumbforge.commands.telling.view import print_table, when, write
 
     run, summary = shown["run"], shown["summary"]
     done = ", ".join(f"{summary[state]} {state}" for state in ("completed", "failed", "pending"))

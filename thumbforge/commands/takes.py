@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def find_item(project: Project, word: str, pairs: Pairs) -> tuple[PlannedSeries, Row]:
     """The row that ITEM means. Raises NotFound where the series has no such item, UsageError where it is not clear."""
-    from thumbforge.commands.running import find_series
+    from thumbforge.commands.telling.running import find_series
     from thumbforge.planning.decide import plan_series
     from thumbforge.tasks.tasks import request_of
 
@@ -60,7 +60,7 @@ def takes_of(project: Project, row: Row) -> list[Take]:
 
 
 def _list(project: Project, arguments: Arguments) -> int:
-    from thumbforge.commands.view import print_table, when, write
+    from thumbforge.commands.telling.view import print_table, when, write
     from thumbforge.planning.project import relative
 
     _, row = find_item(project, arguments.words[0], arguments.pairs)
@@ -91,7 +91,7 @@ def _list(project: Project, arguments: Arguments) -> int:
 
 def _use(project: Project, arguments: Arguments) -> int:
     from thumbforge.cancel import Cancel
-    from thumbforge.commands.running import configure_logging, make_and_tell
+    from thumbforge.commands.telling.running import configure_logging, make_and_tell
     from thumbforge.planning.decide import decided
     from thumbforge.store.iterations import use_attempt
     from thumbforge.tasks.session import Session, start
@@ -126,7 +126,7 @@ def _unlock(project: Project, arguments: Arguments) -> int:
 
 
 def _set_lock(project: Project, planned: PlannedSeries, row: Row, locked: bool, arguments: Arguments) -> int:
-    from thumbforge.commands.view import write
+    from thumbforge.commands.telling.view import write
     from thumbforge.store import exports
 
     with project.ledger() as ledger:

@@ -25,7 +25,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def _list(project: Project, arguments: Arguments) -> int:
-    from thumbforge.commands.view import print_table
+    from thumbforge.commands.telling.view import print_table
     from thumbforge.planning.template_check import sources
 
     rows = [_row(project, source) for source in sources(project.catalog)]
@@ -68,8 +68,8 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _show(project: Project, arguments: Arguments) -> int:
+    from thumbforge.commands.telling.view import write
     from thumbforge.commands.template_text import as_yaml, content
-    from thumbforge.commands.view import write
     from thumbforge.planning.template_check import source
 
     [name] = arguments.words
@@ -87,8 +87,8 @@ def _show(project: Project, arguments: Arguments) -> int:
 
 
 def _new(project: Project, arguments: Arguments) -> int:
+    from thumbforge.commands.telling.view import write
     from thumbforge.commands.template_text import starter
-    from thumbforge.commands.view import write
     from thumbforge.planning.template_check import source
 
     [name] = arguments.words
@@ -128,7 +128,7 @@ def _write_new(path: Path, text: str) -> None:
 
 
 def _validate(project: Project, arguments: Arguments) -> int:
-    from thumbforge.commands.view import print_table, write
+    from thumbforge.commands.telling.view import print_table, write
     from thumbforge.planning.template_check import check_all, file_of, find, sources
 
     paths = [find(project, word) for word in arguments.words] or [
@@ -199,7 +199,7 @@ def _rendered(wanted: Wanted) -> dict[str, Any]:
 
 
 def _print_rendered(wanted: Wanted, shown: dict[str, Any]) -> None:
-    from thumbforge.commands.view import write
+    from thumbforge.commands.telling.view import write
 
     for name, value in (
         ("template", f"{shown['template']} v{shown['version']} ({shown['spec_hash'][:8]})"),
@@ -223,7 +223,7 @@ def _printable(line: str) -> str:
 
 def _preview(project: Project, arguments: Arguments) -> int:
     from thumbforge import log
-    from thumbforge.commands.view import write
+    from thumbforge.commands.telling.view import write
     from thumbforge.planning.preview import draw, texts
     from thumbforge.planning.project import relative
 

@@ -26,7 +26,7 @@ def _job(
 ) -> Iterator[Job]:
     """A run of its own in the ledger, with a lease, that can be stopped."""
     from thumbforge.cancel import Cancel
-    from thumbforge.commands.running import configure_logging
+    from thumbforge.commands.telling.running import configure_logging
     from thumbforge.tasks.progress import interruptible
     from thumbforge.upkeep.job import Job
 
@@ -43,7 +43,7 @@ def _job(
 
 
 def _audit(project: Project, arguments: Arguments) -> int:
-    from thumbforge.commands.view import print_table, write
+    from thumbforge.commands.telling.view import print_table, write
     from thumbforge.upkeep.audit import audit, table
 
     with _job(project, arguments, "audit") as job:
@@ -100,7 +100,7 @@ def _prune(project: Project, arguments: Arguments) -> int:
 
 
 def _tell(project: Project, job: Job, found: Iterator[Removal | Foreign], arguments: Arguments) -> int:
-    from thumbforge.commands.view import print_table, write
+    from thumbforge.commands.telling.view import print_table, write
     from thumbforge.planning.project import relative
     from thumbforge.upkeep.files import Foreign
 
@@ -129,7 +129,7 @@ def _tell(project: Project, job: Job, found: Iterator[Removal | Foreign], argume
 
 
 def _tell_rebuilt(run_id: str | None, found: Rebuilt, broken: str | None, arguments: Arguments) -> int:
-    from thumbforge.commands.view import write
+    from thumbforge.commands.telling.view import write
 
     apply = arguments.options["apply"]
     if arguments.as_json:

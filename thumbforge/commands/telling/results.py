@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from thumbforge.commands.command import print_json
-from thumbforge.commands.view import print_table, write
+from thumbforge.commands.telling.view import print_table, write
 from thumbforge.errors import Exit
 from thumbforge.making.rollup import ItemResult, Result
 from thumbforge.planning.plan import Row, counts

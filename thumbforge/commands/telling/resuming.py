@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def resume(project: Project, prefix: str, arguments: Arguments) -> int:
     """The run whose id begins with `prefix`, from its own plan; its exit code."""
     from thumbforge.cancel import Cancel
-    from thumbforge.commands.running import configure_logging, make_and_tell
+    from thumbforge.commands.telling.running import configure_logging, make_and_tell
     from thumbforge.making.executor import Placement
     from thumbforge.making.resume import plan_resume
     from thumbforge.planning.prices import estimate
@@ -28,7 +28,7 @@ def resume(project: Project, prefix: str, arguments: Arguments) -> int:
     if profile.price and calls and not as_json and not log.is_quiet():
         sys.stderr.write(f"{estimate(profile, calls)}, {resumption.planned.spent} spent before\n")
     if resumption.planned.kind != "batch":
-        from thumbforge.commands.candidates import make
+        from thumbforge.commands.telling.candidates import make
 
         return make(project, resumption.planned, arguments, resumption)
     placement = Placement.of(project.settings, arguments.options["executor"], arguments.options["scheduler"])

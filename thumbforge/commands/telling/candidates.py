@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def make(project: Project, planned: PlannedSeries, arguments: Arguments, resumption: Resumption | None = None) -> int:
     """Make what is missing of the candidates, then show them."""
     from thumbforge.cancel import Cancel
-    from thumbforge.commands.running import configure_logging
+    from thumbforge.commands.telling.running import configure_logging
     from thumbforge.making.batch import Batch, threads_for
     from thumbforge.making.executor import Placement
     from thumbforge.making.hero import make_heroes
@@ -55,7 +55,7 @@ def make(project: Project, planned: PlannedSeries, arguments: Arguments, resumpt
 
 
 def tell(project: Project, run_id: str, exit_code: Exit, arguments: Arguments, said: str) -> int:
-    from thumbforge.commands.view import write
+    from thumbforge.commands.telling.view import write
     from thumbforge.store.heroes import candidates
     from thumbforge.store.views import find_run
 
@@ -119,7 +119,7 @@ def _document(project: Project, run: sqlite3.Row, found: list[Candidate], sheet:
 
 
 def _print_candidates(project: Project, run: sqlite3.Row, found: list[Candidate], sheet: Path | None) -> None:
-    from thumbforge.commands.view import print_table, write
+    from thumbforge.commands.telling.view import print_table, write
     from thumbforge.planning.project import relative
 
     write(f"{run['kind']} run {run['id']} ({run['status']})")

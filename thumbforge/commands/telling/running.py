@@ -37,7 +37,7 @@ def configure_logging(project: Project, *, as_json: bool) -> None:
 
 def make_and_tell(session: Session, planned: PlannedSeries, rows: Sequence[Row], arguments: Arguments) -> int:
     """Make these rows of a series, print how it ended; the exit code. The one way for batch, resume and takes."""
-    from thumbforge.commands.results import print_result
+    from thumbforge.commands.telling.results import print_result
     from thumbforge.tasks.tasks import add
 
     result = run_tasks(session, add(session, planned, rows), arguments.options.get("concurrency"))
