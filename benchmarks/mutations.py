@@ -127,14 +127,14 @@ MUTATIONS = (
     ),
     Mutation(f"{SYNC}: the name of an asset", "store/assets.py", "        fsync_directory(final.parent)\n", "", DISK),
     Mutation(
-        f"{SYNC}: the name of a staged answer",
-        "store/assets.py",
-        "            fsync_directory(self._staging)\n",
+        f"{SYNC}: the name of a staged answer, of a manifest",
+        "durable.py",
+        "    fsync_directory(target.parent)\n",
         "",
         DISK,
     ),
     Mutation(
-        f"{SYNC}: the name of a manifest", "store/assets.py", "            fsync_directory(self._keys)\n", "", DISK
+        f"{SYNC}: the name of a record", "store/assets.py", "            fsync_directory(path.parent)\n", "", DISK
     ),
     Mutation(
         f"{SYNC}: commits of the ledger",
@@ -236,10 +236,17 @@ MUTATIONS = (
         ASSETS,
     ),
     Mutation(
+        f"{CREATE}: a record of the same art",
+        "store/assets.py",
+        '        if before and before.get("sha256") == content["sha256"]:\n',
+        "        if False:\n",
+        "tests/test_records.py -k same_art",
+    ),
+    Mutation(
         f"{CREATE}: a damaged one is replaced",
         "store/assets.py",
-        "if ids.sha256_hex(final.read_bytes()) != sha256:",
-        "if False:",
+        "            if found.is_right:\n",
+        "            if True:\n",
         ASSETS,
     ),
 )

@@ -127,7 +127,18 @@ def manifest(store: AssetStore) -> str:
     return f"keys/{'f' * 64}.json"
 
 
-WRITES = [put, put_over_damage, put_without_links, put_file, stage, manifest]
+def record(store: AssetStore) -> str:
+    store.write_record("e" * 64, {"format": 1, "sha256": SHA})
+    return f"keys/art/{'e' * 64}.json"
+
+
+def record_of_other_art(store: AssetStore) -> str:
+    name = record(store)
+    store.write_record("e" * 64, {"format": 1, "sha256": SHA[::-1]})
+    return name
+
+
+WRITES = [put, put_over_damage, put_without_links, put_file, stage, manifest, record, record_of_other_art]
 
 
 @pytest.mark.parametrize("write", WRITES)

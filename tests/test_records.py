@@ -70,6 +70,16 @@ def test_a_record_tells_what_was_asked_and_what_came(project: Project) -> None:
         assert content["provider"] == "fake"
 
 
+def test_a_record_of_the_same_art_stays(project: Project) -> None:
+    """It is created only; other art for the same request has been paid for since, and takes the place."""
+    path, content = record_of_first(project)
+    store, before = AssetStore(project.home), (path.read_bytes(), path.stat().st_ino)
+    store.write_record(path.stem, {**content, "provider": "another"})
+    assert (path.read_bytes(), path.stat().st_ino) == before
+    store.write_record(path.stem, {**content, "sha256": "ab" * 32})
+    assert json.loads(path.read_bytes())["sha256"] == "ab" * 32
+
+
 def test_without_its_ledger_a_project_pays_nothing_again(project: Project) -> None:
     """The art is taken up, drawn to the same pictures, and out/ is as it was; nothing is left to do after that."""
     before = pictures(project)
