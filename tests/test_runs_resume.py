@@ -58,6 +58,18 @@ def paused(project: Project) -> Project:
 # Resume
 
 
+@pytest.mark.parametrize("where", ["series", "export"])
+def test_a_run_that_names_no_file_of_ours_is_not_resumed(paused: Project, tmp_path: Path, where: str) -> None:
+    """A ledger that came along writes nothing outside out/, neither a picture nor a sheet: one line, exit 1."""
+    if where == "series":
+        paused.execute("UPDATE run SET params_json = json_set(params_json, '$.series', '../../x') WHERE kind = 'batch'")
+    else:
+        paused.execute("UPDATE run_item SET plan_json = json_set(plan_json, '$.export', '../../x.jpg')")
+    told = paused.run("runs", "resume", run_of(paused))
+    assert (told.code, "is not the name of a stored file" in told.err) == (1, True), (told.out, told.err)
+    assert not list(tmp_path.rglob("x*"))
+
+
 @pytest.mark.parametrize("words", [("runs", "resume"), ("batch", "--resume")], ids=" ".join)
 def test_what_failed_is_made_with_other_variables(partial: Project, words: tuple[str, str]) -> None:
     """The two that failed are planned anew and made; the ten that are finished are not touched, not even their times;

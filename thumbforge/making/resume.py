@@ -21,7 +21,7 @@ from thumbforge.planning.series import Series, look
 from thumbforge.planning.staging import Staging
 from thumbforge.planning.wanted import Place, Wanted, wanted_heroes, wanted_items
 from thumbforge.providers.registry import capabilities_of
-from thumbforge.store import world
+from thumbforge.store import names, world
 from thumbforge.store.database import Database
 from thumbforge.store.pictures import suffix_of
 from thumbforge.store.plans import PlannedItem, items_of
@@ -143,7 +143,10 @@ def _series(
     params: Mapping[str, Any],
     plans: Sequence[Mapping[str, Any]],
 ) -> Series:
-    """The series as it was when the run was planned."""
+    """The series as it was when the run was planned. AssetDamaged where its name, or that of an export, is no name."""
+    if run["kind"] == "batch":
+        for name in (params["series"], *(plan["export"] for plan in plans)):
+            names.required(names.is_plain(name), name)
     template = world.template(database, run["spec_hash"])
     items = [Item.model_validate(plan["item"]) for plan in plans]
     if run["kind"] != "batch":
