@@ -15,7 +15,7 @@ from thumbforge.store.attempts import Art, art_by_keys
 from thumbforge.store.exports import Export
 from thumbforge.store.finals import KnownFinal
 from thumbforge.store.iterations import KnownIteration
-from thumbforge.store.looks import TOLD, Fresh, State, look
+from thumbforge.store.looks import TOLD, Fresh, State, is_as_seen, look
 from thumbforge.store.pictures import StoredPicture
 from thumbforge.store.witness import Ours, manifest_of
 
@@ -111,6 +111,8 @@ class _Reader:
 
     def _asset(self, picture: StoredPicture) -> Damage | State:
         """How an asset's file is; what is wrong with one that is there and not right."""
+        if self._store.is_as_seen(picture.sha256, picture.suffix, picture.seen):
+            return "right"
         found = self._store.look(picture.sha256, picture.suffix, picture.bytes, picture.seen)
         if found.mark is not None:
             if found.mark != picture.seen:
@@ -177,6 +179,9 @@ class _Reader:
             path = f"{self._series}/{name}"
             is_known = export is not None and export.final_key == final.final_key and export.path == path
             seen = export.seen if export and is_known else None
+            if is_as_seen(f"{folder}{name}", seen):
+                placed[item.item_key] = "right"
+                continue
             found = look(f"{folder}{name}", final.picture.sha256, final.picture.bytes, seen)
             if found.mark is not None:
                 placed[item.item_key] = "right" if is_known else "away"

@@ -58,6 +58,14 @@ def mark_of(path: str | os.PathLike[str]) -> str | None:
         return None
 
 
+def is_as_seen(path: str, seen: str | None, *, through_links: bool = False) -> bool:
+    """Whether a file still is what it was when it was read: the look that thousands of finished items need."""
+    try:
+        return seen is not None and mark(os.stat(path, follow_symlinks=through_links)) == seen  # noqa: PTH116
+    except (OSError, ValueError):
+        return False
+
+
 def look(path: str, sha256: str, size: int, seen: str | None, *, through_links: bool = False) -> Look:
     """Judge the file at `path`, which ought to have these bytes. Nothing but a regular file is ever opened.
 
