@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from tests.pages import DOCS, FENCE, LINK, PAGES, README, ROOT, fenced_lines, sections, text
-from tests.project import Project
+from tests.project import Project, item
 from thumbforge.specs.catalog import Catalog
 
 SPEC = re.compile(r"# specs/(playlists|templates|providers|series)/([\w.-]+)\.yaml\b")
@@ -94,6 +94,7 @@ SHOWN = {
     "hero import": ("hero", "import", "hero.jpg"),
     "takes list": ("takes", "list", "aaaaaaaaaaa", "playlist=list.csv", "hero=hero.jpg", "provider=fake"),
     "takes lock": ("takes", "lock", "aaaaaaaaaaa", "playlist=list.csv", "hero=hero.jpg", "provider=fake"),
+    "status": ("status", "shown"),
     "runs list": ("runs", "list", "--kind", "batch"),
     "runs show": ("runs", "show", "{batch}"),
     "runs cost": ("runs", "cost", "{batch}"),
@@ -120,6 +121,8 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     root = tmp_path_factory.mktemp("json")
     (root / "list.csv").write_text("title,video,part\nHello,aaaaaaaaaaa,1\n", encoding="utf-8")
     (root / "hero.jpg").write_bytes((ROOT / "specs/heroes/pandas.jpg").read_bytes())
+    Project(root).series("shown", playlist="shown", hero="hero.jpg", template="minimal", provider="local")
+    Project(root).playlist([item(1)], name="shown")
     (root / "thumbforge.toml").write_text("[repair]\ngrace_s = 0\n", encoding="utf-8")
     found: dict[str, Any] = {}
     for title, words in SHOWN.items():

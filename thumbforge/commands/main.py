@@ -71,6 +71,8 @@ def _run(arguments: list[str]) -> int:
     ThumbforgeMain.DOIT_CMDS = tuple(changed.get(cls, cls) for cls in DoitMain.DOIT_CMDS)
     main = ThumbforgeMain(task_loader=loader)
     commands = main.get_cmds()  # looked up once: it reads the entry points of every installed package
+    if is_bare(arguments):
+        arguments = ["status", *arguments]
     at = place_of_command(arguments, commands)
     command = "run" if at is None else arguments[at]
     if at is not None and is_ours(commands, command):
@@ -86,6 +88,19 @@ def _run(arguments: list[str]) -> int:
     except SystemExit as ended:  # our reporter's way to an exit code of its own
         code = int(ended.code or 0)
     return _ours(command, code)
+
+
+def is_bare(words: Sequence[str]) -> bool:
+    """Whether nothing was asked for: no command, no task, no pair, no option of doit's `run`. Then it is `status`, so
+    that a series that costs money never runs by accident."""
+    from thumbforge.commands.line.parsing import take_apart
+    from thumbforge.commands.status import Status
+
+    try:
+        typed = take_apart("status", Status.verbs, words)
+    except ThumbforgeError:
+        return False
+    return not typed.words and not typed.pairs and "help" not in typed.everywhere
 
 
 def place_of_command(words: Sequence[str], commands: Any) -> int | None:

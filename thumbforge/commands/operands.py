@@ -38,6 +38,10 @@ def _videos(project: Project) -> str:
     return there_are([item.video for playlist in lists for item in playlist.items if not item.removed])
 
 
+def _series(project: Project) -> str:
+    return there_are(sorted(project.catalog.series_names()))
+
+
 def _templates(project: Project) -> str:
     return there_are(project.catalog.template_names())
 
@@ -59,6 +63,7 @@ def there_are(names: Sequence[str]) -> str:
 RUN = Word("RUN", newest_run())
 HERO_RUN_OR_ITERATION = Word("RUN|ITERATION", newest_run("hero", "iterate"))
 PLAYLIST = Word("NAME", _playlists)
+SERIES = Word("SERIES", _series, is_optional=True, is_repeated=True)
 VIDEO = Word("VIDEO", _videos)
 TEMPLATE = Word("NAME", _templates)
 PROVIDER = Word("KEY", _providers)

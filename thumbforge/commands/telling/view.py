@@ -33,7 +33,7 @@ def _print_fitting(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Non
 
     table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
     for column in columns:
-        table.add_column(column, no_wrap=True, overflow="ellipsis", justify="right" if column == "part" else "left")
+        table.add_column(column, no_wrap=True, overflow="ellipsis", justify="right" if column in _RIGHT else "left")
     for row in rows:
         table.add_row(*(Text(cell, style=_STYLES.get(cell, "")) for cell in row))
     Console(file=sys.stdout, highlight=False).print(table)
@@ -48,10 +48,11 @@ def _print_in_full(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Non
         padded = []
         for name, cell, width in zip(columns, row, widths, strict=True):
             room = " " * (width - cell_len(cell))
-            padded.append(room + cell if name == "part" else cell + room)
+            padded.append(room + cell if name in _RIGHT else cell + room)
         write("  ".join(padded).rstrip())
 
 
+_RIGHT = frozenset({"part", "items", "done", "redraw", "retry", "make", "failed", "locked"})
 _STYLES: Mapping[str, str] = {
     "failed": "red",
     "completed": "green",

@@ -1,0 +1,105 @@
+"""`thumbforge status`, and `thumbforge` alone: where each series stands, what is left, and what to type for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from thumbforge.commands.command import ThumbCommand, fail, print_json
+from thumbforge.commands.operands import SERIES
+from thumbforge.commands.verbs import Arguments, Verb
+from thumbforge.errors import Exit, Problem, SpecError, ThumbforgeError
+from thumbforge.text import counted
+
+if TYPE_CHECKING:
+    from thumbforge.planning.project import Project
+    from thumbforge.planning.standing import Standing
+
+
+def _status(project: Project, arguments: Arguments) -> int:
+    """A series that cannot be read is told on stderr, and leaves the others as they are."""
+    names = list(dict.fromkeys(arguments.words)) or sorted(project.catalog.series_names())
+    found: list[Standing] = []
+    faults: dict[str, ThumbforgeError] = {}
+    for name in names:
+        try:
+            found.append(_standing(project, name))
+        except ThumbforgeError as error:
+            faults[name] = error
+    fault = _together(faults) if faults else None
+    exit_code = fault.exit_code if fault else Exit.DONE
+    if arguments.as_json:
+        print_json({"series": [standing.as_dict() for standing in found], "exit_code": exit_code})
+    else:
+        _print(project, found, is_empty=not names)
+    return fail(fault, as_json=arguments.as_json) if fault else Exit.DONE
+
+
+def _standing(project: Project, name: str) -> Standing:
+    from thumbforge.commands.telling.running import find_series
+    from thumbforge.planning.decide import plan_series
+    from thumbforge.planning.series import SeriesRequest
+    from thumbforge.planning.standing import Standing
+
+    return Standing(plan_series(project, find_series(project, SeriesRequest(series=name))))
+
+
+def _together(faults: Mapping[str, ThumbforgeError]) -> ThumbforgeError:
+    """One error with the problems of all."""
+    if len(faults) == 1:
+        return next(iter(faults.values()))
+    problems: dict[Problem, None] = {}
+    for name, error in faults.items():
+        own = error.problems if isinstance(error, SpecError) else (Problem(f"series {name}", 0, "", str(error)),)
+        problems |= dict.fromkeys(own)
+    return SpecError(problems, hint=next((error.hint for error in faults.values() if error.hint), ""))
+
+
+def _print(project: Project, found: Sequence[Standing], *, is_empty: bool) -> None:
+    from thumbforge.commands.telling.view import print_table, write
+
+    if is_empty:
+        write("No series yet.")
+        write(f"Next: {_first_step(project)}")
+        return
+    if not found:
+        return
+    print_table(
+        ("series", "items", "done", "redraw", "retry", "make", "failed", "locked", "cost"),
+        [_line(standing) for standing in found],
+    )
+    for command in [standing.next for standing in found if standing.next]:
+        write(f"Next: {command}")
+    if not any(standing.next for standing in found):
+        write("Everything is up to date.")
+
+
+def _line(standing: Standing) -> tuple[str, ...]:
+    found = standing.as_dict()
+    numbers = (len(standing.rows), standing.done, found["refinish"], found["retry"], found["create"])
+    return (standing.name, *map(str, (*numbers, standing.used_up, standing.locked)), _cost(standing))
+
+
+def _cost(standing: Standing) -> str:
+    if not standing.calls:
+        return "none"
+    told = counted(standing.calls, "call")
+    return f"{told}, {standing.price['amount']} {standing.price['currency']}" if standing.price else told
+
+
+def _first_step(project: Project) -> str:
+    """What brings a first series, from what is there."""
+    lists = project.catalog.playlist_names()
+    if lists:
+        return f"thumbforge batch {sorted(lists)[0]} --hero PICTURE"
+    if (project.root / "dodo.py").is_file():
+        return "thumbforge fetch 'https://www.youtube.com/playlist?list=…'"
+    return "thumbforge init my-thumbnails"
+
+
+class Status(ThumbCommand):
+    name = "status"
+    doc_purpose = "where each series stands, what is left, and what to type for it"
+    doc_description = "Makes no call and writes nothing. thumbforge alone is the same."
+    example = "status; status pandas-30 --json"
+    verbs = (Verb("", (SERIES,), _status, "of these series, or of all"),)

@@ -1,0 +1,92 @@
+"""Where a series stands: its plan, counted; what making the rest would cost; and what to type for it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from thumbforge.planning.decide import PlannedSeries
+from thumbforge.planning.plan import Row, counts
+from thumbforge.planning.prices import price_of
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A series with the rows of its plan.
+
+    An item is counted once: by the plan's action, and of those that nothing is done for, failed for good, being made by
+    another run, or done. `locked` ones are among the done.
+    """
+
+    planned: PlannedSeries
+
+    @property
+    def name(self) -> str:
+        return self.planned.series.name
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        return self.planned.rows
+
+    @property
+    def used_up(self) -> int:
+        """Failed, and nothing is tried again by itself."""
+        return sum(row.action == "skip" and row.status == "failed" for row in self.rows)
+
+    @property
+    def locked(self) -> int:
+        return sum(row.is_locked for row in self.rows)
+
+    @property
+    def busy(self) -> int:
+        return sum(row.busy_in is not None for row in self.rows)
+
+    @property
+    def pictures(self) -> int:
+        """To be painted anew."""
+        return sum(row.calls for row in self.rows)
+
+    @property
+    def calls(self) -> int:
+        """Requests to a service: what is painted here is none."""
+        return 0 if self.planned.series.profile.provider == "local" else self.pictures
+
+    @property
+    def done(self) -> int:
+        return counts(self.rows)["skip"] - self.used_up - self.busy
+
+    @property
+    def price(self) -> dict[str, str] | None:
+        """What the calls are expected to cost; None where the profile names no price."""
+        price = self.planned.series.profile.price
+        if price is None:
+            return None
+        return {"amount": str(price_of(self.planned.series.profile) * self.calls), "currency": price.currency}
+
+    @property
+    def next(self) -> str | None:
+        """The command that brings the series on; None where nothing is left to do.
+
+        It carries the ceilings that the plan needs, so that it neither is refused nor spends more than was told.
+        """
+        if all(row.idle for row in self.rows):
+            return f"thumbforge batch series={self.name} --dry-run" if self.used_up else None
+        series, words = self.planned.series, [f"thumbforge batch series={self.name}"]
+        if series.max_images is not None and self.pictures > series.max_images:
+            words.append(f"max_images={self.pictures}")
+        if self.calls and self.price:
+            words.append(f"max_cost={self.price['amount']}")
+        return " ".join(words)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "series": self.name,
+            "total": len(self.rows),
+            **{str(action): count for action, count in counts(self.rows).items()},
+            "used_up": self.used_up,
+            "locked": self.locked,
+            "calls": self.calls,
+            "price": self.price,
+            "next": self.next,
+        }
