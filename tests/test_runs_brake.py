@@ -13,7 +13,7 @@ import pytest
 from tests.project import PROMPT, Project, make_project
 from thumbforge.cancel import Cancel
 from thumbforge.errors import Interrupted, LimitReached, ProviderAuth, ProviderRefused
-from thumbforge.making.brake import SAME_FAILURES, Brake, Budget
+from thumbforge.making.brake import PROBE_S, SAME_FAILURES, Brake, Budget
 from thumbforge.models import Price, Profile
 from thumbforge.planning.prices import spent_of
 
@@ -94,6 +94,22 @@ def test_a_second_paid_call_waits_for_the_first_to_be_accepted() -> None:
     found.after_call(1)
     thread.join(5)
     assert begun.is_set()
+
+
+def test_the_clock_of_the_first_call_starts_when_its_request_goes_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large hero that is prepared for seconds lets no second call out before anything was asked."""
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    found = brake(paid=True)
+    found.before_call()
+    now += PROBE_S * 3
+    assert found._must_wait()
+    found.sent()
+    now += PROBE_S / 2
+    found.sent()  # what another request says later moves nothing
+    assert found._must_wait()
+    now += PROBE_S
+    assert not found._must_wait()
 
 
 def test_a_bad_key_pauses_a_real_batch_after_one_call(project: Project) -> None:

@@ -245,10 +245,14 @@ class Template(Model):
         return ids.spec_hash(self.prompt, self.negative_prompt, self.layout.content)
 
 
-class Price(Model):
-    """What one picture costs; `amount` is a decimal text, so that no cent is lost."""
+Amount = Annotated[str, StringConstraints(pattern=r"^\d{1,9}(\.\d{1,9})?$")]
+"""Money as a decimal text, so that no cent is lost."""
 
-    amount: Annotated[str, StringConstraints(pattern=r"^\d+(\.\d+)?$")]
+
+class Price(Model):
+    """What one picture costs."""
+
+    amount: Amount
     currency: Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")] = "USD"
     as_of: str | None = None
 
@@ -379,6 +383,7 @@ class SeriesSpec(Model):
     reference: Literal["final", "raw"] = "final"
     vars: dict[VarName, Scalar] = {}
     max_images: int | None = Field(None, ge=0)
+    max_cost: Amount | None = Field(None, description="the most that the calls of one run may cost, such as '2.50'")
     output: Output | None = None
     brand: Brand | None = None
     subject: Literal["auto"] | HeroBox = Field("auto", description="where the subject is: x, y, w, h as shares")

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -53,6 +54,12 @@ def _auto_or(low: int, high: int) -> Callable[[str], str]:
     return read
 
 
+def _money(text: str) -> str:
+    if text and not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text):
+        raise ValueError("expected an amount such as 2.50")
+    return text
+
+
 def _choice(*names: str) -> Callable[[str], str]:
     def read(text: str) -> str:
         if text not in names:
@@ -73,6 +80,7 @@ SETTINGS: Mapping[str, Setting] = {
         "auto", _auto_or(0, 64), "processes that draw; auto: one for each core where there is much to draw, else none"
     ),
     "batch.max_retries": Setting("2", _number(int, 0, 100), "tries of an item across invocations"),
+    "batch.max_cost": Setting("", _money, "the most that the calls of one run may cost, by the profile's price"),
     "batch.max_lost": Setting(
         "3", _number(int, 1, 1_000_000), "times a process may die in one item before it is given up"
     ),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from thumbforge import log
 from thumbforge.commands.command import ThumbCommand
-from thumbforge.commands.verbs import CONCURRENCY, VAR, Arguments, Verb, Word, usage_hint
-from thumbforge.errors import Exit, LimitReached, UsageError
-from thumbforge.tasks.options import Option, flag
+from thumbforge.commands.verbs import CONCURRENCY, DRY_RUN, VAR, Arguments, Verb, Word, usage_hint
+from thumbforge.errors import LimitReached, UsageError
+from thumbforge.tasks.options import Option
 from thumbforge.tasks.variables import BATCH_OPTIONS, RUN_NAMES, Pairs
 
 if TYPE_CHECKING:
@@ -25,13 +24,12 @@ def _batch(project: Project, arguments: Arguments) -> int:
     from thumbforge.commands.telling.running import configure_logging, find_series, make_and_tell
     from thumbforge.making.executor import Placement
     from thumbforge.making.quiet import conclude
-    from thumbforge.making.rollup import ItemResult, Result, roll_up
+    from thumbforge.making.rollup import ItemResult, Result, foreseen, roll_up
     from thumbforge.planning.decide import check_limits, plan_series
     from thumbforge.planning.drawable import check_drawable
     from thumbforge.planning.plan import select
-    from thumbforge.planning.prices import estimate
     from thumbforge.planning.reference import check_hero, hero_remark
-    from thumbforge.tasks.session import Session, start
+    from thumbforge.tasks.session import Session, start, tell_cost
     from thumbforge.tasks.tasks import request_of
 
     if arguments.options["resume"]:
@@ -62,15 +60,15 @@ def _batch(project: Project, arguments: Arguments) -> int:
             refusal = None
         except LimitReached as error:
             refusal = error
-        print_plan(rows, as_json=as_json, exit_code=refusal.exit_code if refusal else Exit.DONE)
+        exit_code = refusal.exit_code if refusal else foreseen(rows)
+        print_plan(rows, as_json=as_json, exit_code=exit_code)
         if refusal:
             raise refusal
-        return Exit.DONE
+        return exit_code
     check_limits(series, rows)
     if not all(row.idle or (row.busy_in and not session.wait) for row in rows):
-        calls = sum(row.calls for row in rows)
-        if series.profile.price and calls and not as_json and not log.is_quiet():
-            sys.stderr.write(estimate(series.profile, calls) + "\n")
+        if not as_json:
+            tell_cost(series.profile, rows)
         return make_and_tell(session, planned, rows, arguments)
     items = tuple(ItemResult(row, row, None) for row in rows)
     summary, exit_code = roll_up(items)
@@ -109,7 +107,7 @@ class Batch(ThumbCommand):
                 VAR,
                 Option("resume", "go on with this run: the same as runs resume", value="RUN"),
                 CONCURRENCY,
-                flag("dry-run", "print the plan, change nothing"),
+                DRY_RUN,
             ),
         ),
     )

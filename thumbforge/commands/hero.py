@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 from thumbforge import log
 from thumbforge.commands.command import ThumbCommand, print_json
 from thumbforge.commands.operands import HERO_RUN_OR_ITERATION, VIDEO
-from thumbforge.commands.verbs import CONCURRENCY, VAR, Arguments, Verb, Word
+from thumbforge.commands.verbs import CONCURRENCY, DRY_RUN, VAR, Arguments, Verb, Word
 from thumbforge.errors import Exit, NotFound, UsageError
 from thumbforge.tasks.options import Option, flag, whole
-from thumbforge.tasks.variables import RUN_OPTIONS
+from thumbforge.tasks.variables import MAX_COST, RUN_OPTIONS
 
 if TYPE_CHECKING:
     from thumbforge.planning.project import Project
     from thumbforge.store.database import Database
 
 _COUNT = Option("count", "candidates to make", whole(1, 999_999), "N", 4)
-_MAKING = (*RUN_OPTIONS, CONCURRENCY)
+_MAKING = (MAX_COST, *RUN_OPTIONS, CONCURRENCY, DRY_RUN)
 
 
 def _look(project: Project, arguments: Arguments) -> int:
@@ -47,6 +47,7 @@ def _generate(project: Project, arguments: Arguments) -> int:
         template=options["template"],
         provider=options["provider"],
         seed=options["seed"],
+        max_cost=options["max-cost"],
         vars=arguments.vars,
     )
     return make(project, plan_heroes(project, request), arguments)
@@ -58,7 +59,8 @@ def _iterate(project: Project, arguments: Arguments) -> int:
 
     # --from-picked says what a run means anyway.
     [word], options = arguments.words, arguments.options
-    return make(project, plan_refinement(project, word, options["prompt-append"], options["count"]), arguments)
+    planned = plan_refinement(project, word, options["prompt-append"], options["count"], options["max-cost"])
+    return make(project, planned, arguments)
 
 
 def _show(project: Project, arguments: Arguments) -> int:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 JSON = flag("json", "print one JSON document")
 VAR = Option("var", "a variable of the template; also var.NAME=VALUE", value="NAME=VALUE")
 CONCURRENCY = Option("concurrency", "items made at once", whole(1, 999_999), "N", short="n")
+DRY_RUN = flag("dry-run", "print the plan, change nothing")
 EVERYWHERE = (
     Option("file", "the project's dodo.py", value="FILE", short="f"),
     Option("dir", "the project's directory", value="DIR", short="d"),

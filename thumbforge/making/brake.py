@@ -17,7 +17,9 @@ SAME_FAILURES = 5
 
 PROBE_S = 2.0
 """A service refuses a bad key, an unknown model or an empty account well within this. Until the first paid call has
-ended, or has lasted so long, no second one is begun: one refusal, not as many as there are threads."""
+ended, or its request is out so long, no second one is begun: one refusal, not as many as there are threads."""
+UNSENT_S = 20.0
+"""The same for a provider that does not tell when its request goes out: what it prepares before is part of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class Brake:
 
     def __init__(self, cancel: Cancel, budget: Budget, *, paid: bool) -> None:
         self._cancel, self._budget = cancel, budget
-        self._probing, self._probe_ends = paid, 0.0
+        self._probing, self._is_out, self._probe_ends = paid, False, 0.0
         self._lock = threading.Lock()
         self._spent, self._missing = budget.spent, budget.calls
         self._last, self._in_a_row = "", 0
@@ -84,10 +86,16 @@ class Brake:
             if not self._probing:
                 return False
             if not self._probe_ends:
-                self._probe_ends = time.monotonic() + PROBE_S
+                self._probe_ends = time.monotonic() + UNSENT_S
                 return False
             self._probing = time.monotonic() < self._probe_ends
             return self._probing
+
+    def sent(self) -> None:
+        """A call's request goes out now; that of the first one starts the clock."""
+        with self._lock:
+            if self._probing and not self._is_out:
+                self._is_out, self._probe_ends = True, time.monotonic() + PROBE_S
 
     def after_call(self, calls: int) -> None:
         """A picture came after so many calls; none at all gives the price back."""

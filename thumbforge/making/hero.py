@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from thumbforge.making.rollup import Result
 from thumbforge.models import Item, Playlist
 from thumbforge.planning.decide import PlannedSeries, decided
 from thumbforge.planning.plan import Limits
+from thumbforge.planning.prices import ceiling
 from thumbforge.planning.project import Project
 from thumbforge.planning.reference import NO_HERO, find_hero
 from thumbforge.planning.series import Series, default_output, find_profile, look
@@ -43,30 +45,35 @@ class HeroRequest:
     template: str = "series-parts"
     provider: str = "local"
     seed: int | None = None
+    max_cost: Decimal | None = None
     vars: Mapping[str, Any] = field(default_factory=dict)
 
 
 def plan_heroes(project: Project, request: HeroRequest) -> PlannedSeries:
     """Candidates for one video. Asking for the same ones again finds them; a larger count adds to them."""
     playlist, item = find_video(project, request.video, request.playlist)
+    profile = find_profile(project.catalog, request.provider)
     series = Series(
         name="",
         playlist_name=playlist.name,
         playlist=Playlist(playlist=playlist.spec.playlist, items=(item,)),
         hero=NO_HERO,
         template=project.catalog.template(request.template),
-        profile=find_profile(project.catalog, request.provider),
+        profile=profile,
         reference="final",
         vars=request.vars,
         overrides=request.vars,
         max_images=None,
+        max_cost=ceiling(request.max_cost, None, project.settings, profile),
         output=default_output(project.settings),
         **look(None, project.root, project.settings),
     )
     return _planned(project, series, "hero", None, request.seed, request.count)
 
 
-def plan_refinement(project: Project, word: str, prompt_append: str, count: int) -> PlannedSeries:
+def plan_refinement(
+    project: Project, word: str, prompt_append: str, count: int, max_cost: Decimal | None = None
+) -> PlannedSeries:
     """Candidates that start from the art of a picked one (a run's pick, or an iteration) as their reference."""
     with project.reading() as database:
         if database is None:
@@ -79,7 +86,8 @@ def plan_refinement(project: Project, word: str, prompt_append: str, count: int)
             raise UsageError(f"{word} is an imported picture: there is no prompt to refine")
         before = frozen(project, database, parent)
     append = "\n\n".join(filter(None, (before.series.prompt_append, prompt_append)))
-    series = replace(before.series, hero=hero, prompt_append=append)
+    most = ceiling(max_cost, None, project.settings, before.series.profile)
+    series = replace(before.series, hero=hero, prompt_append=append, max_cost=most)
     return _planned(project, series, "iterate", hero.run_id, before.seed, count)
 
 

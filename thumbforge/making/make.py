@@ -189,7 +189,7 @@ def _call(row: Row, attempt_id: str, shop: Workshop) -> tuple[bytes, dict[str, A
 
     with shop.store.scratch_directory(attempt_id) as scratch:
         earlier = tuple(cut_short(shop.database, row.art_key)[:EARLIER])
-        call = Call(shop.cancel, shop.profile.timeout_s, row.wanted.key, attempt_id, scratch, earlier)
+        call = Call(shop.cancel, shop.profile.timeout_s, row.wanted.key, attempt_id, scratch, shop.brake.sent, earlier)
         with faults.step("call"):
             outcome = generate_with_retries(shop.provider, request, call, base_s=shop.retry_base_s, on_try=on_try)
         spent = _spent(outcome.answer, shop.profile, outcome.calls, outcome.perhaps_billed)

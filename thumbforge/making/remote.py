@@ -114,7 +114,7 @@ def paint(job: Painting) -> Painted | Lacking:
         ):
             if not _take(job.permit):
                 return Painted(error=lost())
-            call = Call(cancel, job.timeout_s, job.key, job.attempt_id, Path(scratch), job.earlier)
+            call = Call(cancel, job.timeout_s, job.key, job.attempt_id, Path(scratch), earlier=job.earlier)
             return replace(_called(job.profile, request, call), worker=worker.address)
     except OSError as error:
         return Painted(error=ProviderSetup(f"a worker cannot write: {error.strerror or error}", hint=_DISK))

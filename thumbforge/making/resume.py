@@ -53,7 +53,7 @@ def plan_resume(
         if database is None:
             raise NotFound(f"there is no run {prefix}", hint="this project has no ledger yet")
         run = find_run(database, prefix)
-        _refuse(prefix, run, overrides, max_cost)
+        _refuse(prefix, run, overrides)
         planned = frozen(project, database, run)
         anew: tuple[PlannedItem, ...] = ()
         if overrides:
@@ -72,15 +72,13 @@ def _require_within(run_id: str, planned: PlannedSeries) -> None:
     check_max_cost(series.profile, calls, series.max_cost, spent=planned.spent, run_id=run_id)
 
 
-def _refuse(prefix: str, run: sqlite3.Row, overrides: Mapping[str, Any], max_cost: Decimal | None) -> None:
+def _refuse(prefix: str, run: sqlite3.Row, overrides: Mapping[str, Any]) -> None:
     if run["kind"] not in KINDS:
         raise UsageError(f"run {prefix} is a {run['kind']} run: it starts over with its own command")
     if run["status"] in {"completed", "cancelled"}:
         raise UsageError(f"run {prefix} is {run['status']}: only a paused or failed one can be resumed")
     if run["kind"] != "batch" and overrides:
         raise UsageError("var.… goes with resuming a batch", hint="generate heroes anew with other variables")
-    if run["kind"] != "batch" and max_cost is not None:
-        raise UsageError("max_cost goes with resuming a batch", hint="a hero run makes as many as its --count says")
 
 
 def frozen(project: Project, database: Database, run: sqlite3.Row) -> PlannedSeries:

@@ -77,6 +77,14 @@ class Result:
     """Why an item's picture is unlike its series, by item key."""
 
 
+def foreseen(rows: Sequence[Row]) -> Exit:
+    """How a run of these rows would end if all went well: what is used up or held back stays as it is."""
+    left = [row for row in rows if row.idle and row.status != "completed"]
+    if not left:
+        return Exit.DONE
+    return Exit.NOTHING_COMPLETED if len(left) == len(rows) else Exit.PARTIAL
+
+
 def roll_up(items: Sequence[ItemResult], kind: str = "batch") -> tuple[Summary, Exit]:
     """0 where everything is there, 4 where nothing completed and something failed, else 6. A hero run whose every
     failure is a picture that breaks a rule ends with 5."""

@@ -9,6 +9,7 @@ from typing import Any
 from thumbforge.errors import LimitReached, UsageError
 from thumbforge.models import Profile
 from thumbforge.providers.registry import capabilities_of
+from thumbforge.settings import Settings
 
 
 def price_of(profile: Profile) -> Decimal:
@@ -23,6 +24,15 @@ def estimate(profile: Profile, calls: int) -> str:
         return f"{told} of unknown price" if calls and capabilities_of(profile).paid else told
     dated = f" (price of {profile.price.as_of})" if profile.price.as_of else ""
     return f"{told}, about {price_of(profile) * calls} {profile.price.currency}{dated}"
+
+
+def ceiling(asked: Decimal | None, spec: str | None, settings: Settings, profile: Profile) -> Decimal | None:
+    """The most that a run may cost: what the command asks for, else the lower one of the series' and the setting's. The
+    setting holds where money is spent at all: not where a profile has no price and its provider is not paid."""
+    if asked is not None:
+        return asked
+    general = settings.text("batch.max_cost") if profile.price or capabilities_of(profile).paid else ""
+    return min((Decimal(each) for each in (spec, general) if each), default=None)
 
 
 def go_on(run_id: str, max_cost: Decimal) -> str:
@@ -41,7 +51,7 @@ def check_max_cost(
         return
     if profile.price is None:
         raise UsageError(
-            f"max_cost={max_cost}: profile {profile.name} names no price",
+            f"max_cost is {max_cost}, and profile {profile.name} names no price",
             hint="give it one: price: {amount: '0.04', currency: USD, as_of: …}",
         )
     estimate = price_of(profile) * calls

@@ -16,6 +16,7 @@ from thumbforge.imaging.brand import Identity, identity
 from thumbforge.imaging.userfiles import FontFile, font_file
 from thumbforge.models import Brand, Output, Playlist, Profile, SeriesSpec, Template
 from thumbforge.named import inside
+from thumbforge.planning.prices import ceiling
 from thumbforge.planning.reference import Hero, find_hero
 from thumbforge.planning.spec_lines import in_series
 from thumbforge.planning.staging import UNSAID, Staging, staging
@@ -149,19 +150,20 @@ def _build(place: Place, name: str, playlist: LoadedPlaylist, spec: SeriesSpec, 
     if not request.hero:
         _stay_inside(place, name, "hero", spec.hero)
     hero = find_hero(request.hero or spec.hero, base, place.home, place.database, reference)
+    profile = find_profile(place.catalog, request.provider or spec.provider)
     return Series(
         name=name,
         playlist_name=playlist.name,
         playlist=playlist.spec,
         hero=hero,
         template=place.catalog.template(request.template or spec.template),
-        profile=find_profile(place.catalog, request.provider or spec.provider),
+        profile=profile,
         reference=reference,
         vars={**spec.vars, **request.vars},
         overrides=dict(request.vars),
         max_images=spec.max_images if request.max_images is None else request.max_images,
         output=spec.output or default_output(place.settings),
-        max_cost=request.max_cost,
+        max_cost=ceiling(request.max_cost, spec.max_cost, place.settings, profile),
         brand=spec.brand,
         staging=_staged(place, name, spec, hero),
         consistency=spec.consistency,

@@ -82,6 +82,10 @@ class Capabilities:
         return "reference" in self.reads
 
 
+def _nobody() -> None:
+    """Nobody wants to know."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """The surroundings of one provider call: how to be stopped, how long it may take (seconds), and its names."""
@@ -92,6 +96,8 @@ class Call:
     attempt_id: str
     scratch: Path
     """A private directory for what the call writes beside the picture; it exists."""
+    sent: Callable[[], None] = _nobody
+    """To be told when the request goes out: from then on the service may refuse it."""
     earlier: tuple[str, ...] = ()
     """The newest attempts at the same request that were cut short, by id: what they began may have come to its end."""
 

@@ -90,6 +90,7 @@ class CommandProvider:
         output = work / f"output.{self.own['output_format']}"
         values = self._values(request, work, output)
         env, secrets = self._environment()
+        call.sent()
         ended = process.run(
             self.key, rendered(self.own["argv"], values), cwd=work, env=env, log=call.scratch, cancel=call.cancel,
             timeout_s=call.timeout_s, hint=self._hint(), secrets=secrets,

@@ -106,10 +106,10 @@ def how_to_go_on(result: Result) -> str:
     left = [item for item in result.items if item.status != "completed"]
     if left and all(item.cure for item in left):  # the errors name it; the same command alone changes nothing
         return ""
-    if result.run_id is None or result.stop_is_final:
-        return "Go on with the same command again: what is finished is kept."
     if left and all(item.after.is_stuck for item in left):
         return "Nothing is tried again until it changes: text, label, template or picture; tries with max_retries=…"
+    if result.run_id is None or result.stop_is_final:
+        return "Go on with the same command again: what is finished is kept."
     return (
         f"Go on with: thumbforge runs resume {result.run_id[:8]} (or the same command again: what is finished is kept)"
     )

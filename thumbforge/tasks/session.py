@@ -10,11 +10,13 @@ import atexit
 import contextlib
 import gc
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from thumbforge import log
 from thumbforge.errors import Exit
 from thumbforge.tasks.checker import ContentChecker
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from thumbforge.making.make import Outcome
     from thumbforge.making.resume import Resumption
     from thumbforge.making.rollup import Result
+    from thumbforge.models import Profile
     from thumbforge.planning.decide import PlannedSeries
     from thumbforge.planning.plan import Row
     from thumbforge.planning.project import Project
@@ -57,6 +60,8 @@ class Session:
     """Hears of each item that has ended, from the thread that made it."""
     results: list[Result] = field(default_factory=list)
     exit_code: Exit | None = None
+    tells_cost: bool = False
+    """Whether what a batch is expected to cost is told when it is opened; our commands tell it themselves."""
     checker: ContentChecker = field(default_factory=ContentChecker)
     lock: threading.RLock = field(default_factory=threading.RLock)
     process: int = field(default_factory=os.getpid)
@@ -101,6 +106,8 @@ class Session:
         if retake:
             rows = [row.retaken() for row in rows if row.is_done]
         planned = self.planned[series]
+        if self.tells_cost:
+            tell_cost(planned.series.profile, rows)
         batch = Batch(
             self.project,
             planned,
@@ -207,3 +214,13 @@ def current() -> Session | None:
 
 def rebuilt_record(task_name: str) -> dict[str, Any] | None:
     return _current.rebuilt_record(task_name) if _current else None
+
+
+def tell_cost(profile: Profile, rows: Iterable[Row], *, spent: str = "") -> None:
+    """One line on stderr before paid calls: how many, and about what they cost. `spent` is what was spent before."""
+    from thumbforge.planning.prices import estimate
+    from thumbforge.providers.registry import capabilities_of
+
+    calls = sum(row.calls for row in rows)
+    if calls and not log.is_quiet() and (profile.price or capabilities_of(profile).paid):
+        sys.stderr.write(f"{estimate(profile, calls)}{f', {spent} spent before' if spent else ''}\n")

@@ -48,7 +48,9 @@ def _session_of_dodo() -> Session:
     pairs = variables.of_tasks()
     project = Project(Path.cwd(), Path(get_initial_workdir() or Path.cwd()))
     placement = Placement.of(project.settings, pairs.get("executor"), pairs.get("scheduler"))
-    session = sessions.start(Session(project, Cancel(), wait=pairs.get("wait", True), placement=placement))
+    session = sessions.start(
+        Session(project, Cancel(), wait=pairs.get("wait", True), placement=placement, tells_cost=True)
+    )
     request = request_of(pairs)
     with project.reading() as database:
         place = project.place(database)

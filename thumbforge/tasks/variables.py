@@ -28,10 +28,8 @@ SERIES_OPTIONS = (
     choice("reference", "which picture of the hero the provider sees", "final", "raw"),
 )
 """Which series is meant, and what it is made of."""
-LIMITS = (
-    Option("max-images", "refuse to make more pictures than this", whole(), "N"),
-    Option("max-cost", "refuse, or pause, before a call that would cross this amount", amount, "AMOUNT"),
-)
+MAX_COST = Option("max-cost", "refuse, or pause, before a call that would cross this amount", amount, "AMOUNT")
+LIMITS = (Option("max-images", "refuse to make more pictures than this", whole(), "N"), MAX_COST)
 RUN_OPTIONS = (
     choice("executor", "where pictures are made: here, or on a Dask cluster", "local", "dask"),
     Option("scheduler", "address of a Dask cluster's scheduler, such as tcp://host:8786", value="ADDRESS"),

@@ -6,7 +6,7 @@ import ipaddress
 import os
 import time
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -98,9 +98,10 @@ class Http:
         files: Sequence[Part] | None = None,
         query: Mapping[str, str] | None = None,
         most: int = 0,
+        sent: Callable[[], None] | None = None,
     ) -> Reply:
         """The answer, whatever its status. `timeout_s` bounds the whole exchange, to the last byte; `most` its bytes
-        (64 MB where it is not given).
+        (64 MB where it is not given). `sent` is called when all is ready and the request goes out.
 
         Raises Interrupted within a tenth of a second of a cancel, ProviderTimeout, ProviderTransient (`unclear` where
         the request had gone out), ProviderSetup for an address that cannot be, OutputUnusable for an answer that is
@@ -110,11 +111,13 @@ class Http:
 
         most = most or MAX_BYTES
         ends = time.monotonic() + timeout_s
-        sent = {"User-Agent": f"thumbforge/{__version__}", "Accept-Encoding": "identity", **(headers or {})}
+        carried = {"User-Agent": f"thumbforge/{__version__}", "Accept-Encoding": "identity", **(headers or {})}
+        if sent:
+            sent()
         try:
             status, told, body = wire.exchange(
                 method, url, cancel=cancel, ends=ends, most=most,
-                headers=sent, json=json, data=dict(form or {}) or None, files=files, params=query,
+                headers=carried, json=json, data=dict(form or {}) or None, files=files, params=query,
             )  # fmt: skip
         except wire.TooLong:
             raise self._too_long(most) from None

@@ -24,8 +24,10 @@ def make(project: Project, planned: PlannedSeries, arguments: Arguments, resumpt
     from thumbforge.making.batch import Batch, threads_for
     from thumbforge.making.executor import Placement
     from thumbforge.making.hero import make_heroes
+    from thumbforge.planning.decide import check_limits
     from thumbforge.store.heroes import run_of
     from thumbforge.tasks.progress import Progress, candidate_name, interruptible
+    from thumbforge.tasks.session import tell_cost
 
     configure_logging(project, as_json=arguments.as_json)
     if resumption is None and all(row.idle and row.status == "completed" for row in planned.rows):
@@ -34,6 +36,12 @@ def make(project: Project, planned: PlannedSeries, arguments: Arguments, resumpt
             run_id = run_of(database, planned.kind, [wanted.key for wanted in planned.wanted])
         if run_id:
             return tell(project, run_id, Exit.DONE, arguments, "Nothing to do: these candidates are made.")
+    if arguments.options.get("dry-run"):
+        return _foretell(planned, arguments)
+    if resumption is None:
+        check_limits(planned.series, planned.rows)
+    if not arguments.as_json:
+        tell_cost(planned.series.profile, planned.rows, spent=str(planned.spent) if resumption else "")
     placement = Placement.of(project.settings, arguments.options["executor"], arguments.options["scheduler"])
     cancel = Cancel()
     at_once = arguments.options["concurrency"] or project.settings.integer("batch.concurrency")
@@ -52,6 +60,20 @@ def make(project: Project, planned: PlannedSeries, arguments: Arguments, resumpt
     if result.run_id is None:
         raise UsageError("nothing can be tried again: " + "; ".join(i.error or "" for i in result.items if i.error))
     return tell(project, result.run_id, result.exit_code, arguments, result.stop or "")
+
+
+def _foretell(planned: PlannedSeries, arguments: Arguments) -> int:
+    """The plan, with what it would cost; refused as the run itself would be."""
+    from thumbforge.commands.telling.results import print_plan
+    from thumbforge.making.rollup import foreseen
+    from thumbforge.planning.decide import check_limits
+    from thumbforge.planning.drawable import check_drawable
+
+    check_limits(planned.series, planned.rows)
+    check_drawable(planned.series, planned.rows)
+    exit_code = foreseen(planned.rows)
+    print_plan(planned.rows, as_json=arguments.as_json, exit_code=exit_code)
+    return exit_code
 
 
 def tell(project: Project, run_id: str, exit_code: Exit, arguments: Arguments, said: str) -> int:

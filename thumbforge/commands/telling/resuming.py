@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
-
-from thumbforge import log
 
 if TYPE_CHECKING:
     from thumbforge.commands.verbs import Arguments
@@ -18,15 +15,14 @@ def resume(project: Project, prefix: str, arguments: Arguments) -> int:
     from thumbforge.commands.telling.running import configure_logging, make_and_tell
     from thumbforge.making.executor import Placement
     from thumbforge.making.resume import plan_resume
-    from thumbforge.planning.prices import estimate
-    from thumbforge.tasks.session import Session, start
+    from thumbforge.tasks.session import Session, start, tell_cost
 
     as_json = arguments.as_json
     configure_logging(project, as_json=as_json)
     resumption = plan_resume(project, prefix, arguments.vars, arguments.options["max-cost"])
-    profile, calls = resumption.planned.series.profile, sum(row.calls for row in resumption.planned.rows)
-    if profile.price and calls and not as_json and not log.is_quiet():
-        sys.stderr.write(f"{estimate(profile, calls)}, {resumption.planned.spent} spent before\n")
+    planned = resumption.planned
+    if planned.kind == "batch" and not as_json:
+        tell_cost(planned.series.profile, planned.rows, spent=str(planned.spent))
     if resumption.planned.kind != "batch":
         from thumbforge.commands.telling.candidates import make
 

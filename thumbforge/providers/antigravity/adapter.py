@@ -79,6 +79,7 @@ class AntigravityProvider:
         reference = self._reference(request, refs)
         began = time.time()
         argv = self._argv(_prompt(request, reference), work, refs, call.timeout_s)
+        call.sent()
         ended = self._run(argv, work, call.scratch, call.cancel, call.timeout_s + GRACE_S)
         brain = Path.home() / ".gemini" / "antigravity-cli" / "brain"
         taken, envelope = outcome(ended, brain, began)

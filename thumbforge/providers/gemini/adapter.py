@@ -55,7 +55,7 @@ class GeminiProvider:
         call.cancel.check()
         key = self.service.key()
         reply = self.service.exchange(
-            "POST", f"models/{self.own['model']}:generateContent", key, cancel=call.cancel,
+            "POST", f"models/{self.own['model']}:generateContent", key, cancel=call.cancel, sent=call.sent,
             timeout_s=call.timeout_s, headers={**_headers(key), "Idempotency-Key": call.attempt_id},
             json=self._body(request),
         )  # fmt: skip

@@ -96,13 +96,13 @@ class OpenAIProvider:
         sends = request.reference is not None and self.own["reference"] == "send"
         if not sends:
             return self.service.exchange(
-                "POST", "images/generations", key, cancel=call.cancel, timeout_s=call.timeout_s,
+                "POST", "images/generations", key, cancel=call.cancel, sent=call.sent, timeout_s=call.timeout_s,
                 headers=headers, json=fields,
             )  # fmt: skip
         assert request.reference is not None
         sent = prepared(request.reference, self.own["reference_px"])
         return self.service.exchange(
-            "POST", "images/edits", key, cancel=call.cancel, timeout_s=call.timeout_s, headers=headers,
+            "POST", "images/edits", key, cancel=call.cancel, sent=call.sent, timeout_s=call.timeout_s, headers=headers,
             form={name: _form(value) for name, value in fields.items()},
             files=[("image[]", (sent.name, sent.data, sent.media_type))],
         )  # fmt: skip
