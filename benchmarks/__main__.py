@@ -19,7 +19,18 @@ from pathlib import Path
 
 from benchmarks.figure import Figure, head, line
 
-NAMES = ("noop", "changed", "planning", "provider_bound", "throughput", "finalise", "startup", "ledger", "growth")
+NAMES = (
+    "noop",
+    "changed",
+    "planning",
+    "provider_bound",
+    "throughput",
+    "finalise",
+    "looks",
+    "startup",
+    "ledger",
+    "growth",
+)
 BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"
 """What stands around the figures in a page."""
 

@@ -14,7 +14,6 @@ import uuid
 import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -84,7 +83,7 @@ class OnCluster:
         try:
             permit = self._permit()
             try:
-                files = {request.reference.sha256: request.reference.path} if request.reference else {}
+                files = request.files
                 job = remote.Painting(
                     remote.RELEASE,
                     permit.name,
@@ -240,8 +239,7 @@ class OnCluster:
 
 def _sent(request: Request) -> Request:
     """No worker sees a path of this machine: files are named by their hash."""
-    reference = request.reference
-    return replace(request, reference=reference and replace(reference, path=Path(reference.sha256)))
+    return request.moved({sha256: Path(sha256) for sha256 in request.files})
 
 
 def _read(sha256: str, path: Path) -> bytes:

@@ -178,6 +178,8 @@ def _paint(row: Row, iteration_id: str, attempt_id: str, shop: Workshop) -> Art 
 def _call(row: Row, attempt_id: str, shop: Workshop) -> tuple[bytes, dict[str, Any]]:
     """The provider's bytes, staged, with the header that they were staged under."""
     request = replace(row.wanted.request_for(row.take), reference=shop.reference)
+    if shop.reference:
+        request = request.moved({shop.reference.sha256: shop.reference.path})
 
     def on_try(failed: TryFailed) -> None:
         log.warning(

@@ -103,11 +103,10 @@ def paint(job: Painting) -> Painted | Lacking:
     worker, cancel, request = get_worker(), Cancel(), job.request
     try:
         folder = _folder(worker)
-        if request.reference:
-            path = folder / request.reference.sha256
-            if not path.is_file():
-                return Lacking(worker.address, (path.name,))
-            request = replace(request, reference=replace(request.reference, path=path))
+        places = {name: folder / name for name in request.files}
+        if missing := tuple(name for name, path in places.items() if not path.is_file()):
+            return Lacking(worker.address, missing)
+        request = request.moved(places)
         with (
             TemporaryDirectory(prefix="call-", dir=folder, ignore_cleanup_errors=True) as scratch,
             _watched(worker, cancel),

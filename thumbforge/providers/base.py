@@ -7,7 +7,7 @@ A provider is registered by entry point in the group `thumbforge.providers`: a c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol
@@ -39,6 +39,19 @@ class Request:
     video: str
     take: int = 1
     scene: Scene | None = None
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """The files that it is painted from, by the sha256 of their bytes."""
+        own = {self.reference.sha256: self.reference.path} if self.reference else {}
+        return own | {file.sha256: file.path for file in (self.scene.files if self.scene else ())}
+
+    def moved(self, places: Mapping[str, Path]) -> Request:
+        """The same with its files elsewhere."""
+        reference = self.reference
+        if reference:
+            reference = replace(reference, path=places.get(reference.sha256, reference.path))
+        return replace(self, reference=reference, scene=self.scene and self.scene.moved(places))
 
     def art_fields(self, profile_id: str, reads: frozenset[str]) -> dict[str, Any]:
         """What the art key is made of: the identity of the item and take, and the fields that the provider reads."""
