@@ -4,8 +4,8 @@
 
 FOLDER holds pictures, masks beside them (`me.mask.png`), and `faces.json`: for each file name where its face is, as
 shares (x, y, width, height). The build is told of masks and faces only with `--told`; the judgement knows them always.
-A face passes if it is whole, has its own colours, and no letter, plate or panel lies on more than 2 % of it; where it is
-at least half as high as the subject's box, it also has a quarter of the height (34 % where the build is told of it).
+A face passes if it is whole, has its own colours, and no letter, plate or panel lies on more than 2 % of it; where it
+is at least half as high as the subject's box, it also has a quarter of the height (34 % where the build is told of it).
 
 OUT gets a PNG of each hero (a column for each template, at 640 and at 168 pixels) and the finals themselves.
 """
@@ -73,9 +73,8 @@ def main() -> None:
         rows = list(drawn(hero, face, options.looks.split(","), templates, options.out, told=options.told))
         sheet([row.picture for row in rows]).save(options.out / f"sheet-{hero.stem}.png")
         for row in rows:
-            print(
-                f"{row.hero:20} {row.template:14} {row.look:8} {row.kind:7} {row.wrong or 'ok':40} {'; '.join(row.notes)}"
-            )
+            about = f"{row.hero:20} {row.template:14} {row.look:8} {row.kind:7}"
+            print(f"{about} {row.wrong or 'ok':40} {'; '.join(row.notes)}")
         found += rows if face else []
     failed = [row for row in found if row.wrong]
     print(f"{len(found)} pictures of heroes with a face, {len(failed)} fail ({len(failed) / max(len(found), 1):.1%})")
@@ -122,9 +121,8 @@ def judged(placed: Placed, rgb: Image.Image, face: Shares, art: Path, final: Pat
     cells = tuple(round(side) for side in box)
     with Image.open(art) as painted, Image.open(final) as finished:
         before, after = painted.convert("RGB").crop(cells), finished.convert("RGB").crop(cells)
-    source = rgb.crop(
-        tuple(round(side) for side in (x * rgb.width, y * rgb.height, (x + w) * rgb.width, (y + h) * rgb.height))
-    )
+    sides = x * rgb.width, y * rgb.height, (x + w) * rgb.width, (y + h) * rgb.height
+    source = rgb.crop(tuple(round(side) for side in sides))
     own = source.resize(before.size, Image.Resampling.BOX)
     recoloured = _apart(before, own)
     if recoloured > _RECOLOURED:

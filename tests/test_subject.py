@@ -209,13 +209,13 @@ def test_left_is_right_mirrored() -> None:
 
 def test_the_look_that_is_chosen() -> None:
     """A cut-out subject is a sticker; one that the photo cuts at the words' side stays in its photo; a found one too; a
-    ground is a print; and what brings its own panel gets no second edge."""
+    ground is a print, and so is what would reach under a layout's own panel."""
     picture, mask = portrait((480, 270), (0.45, 0.3, 0.15, 0.35))
     whole, cut = in_mask(mask, None), Subject("masked", (0.0, 0.1, 0.6, 0.9), None, mask, frozenset({"left", "foot"}))
     cases: list[tuple[Subject, Free, str]] = [
         (whole, RIGHT, "cutout"),
         (cut, RIGHT, "split"),
-        (cut, Free("right", 15), "photo"),
+        (cut, Free("right", 15), "card"),
         (cut, LEFT, "cutout"),
         (find_subject(picture), RIGHT, "photo"),
         (Subject("none"), RIGHT, "card"),

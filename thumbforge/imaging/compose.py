@@ -50,7 +50,7 @@ def compose(
         picture = art.copy()
     seen = subject.known(picture, placed)
     colours = tones.Tones(picture)
-    surfaces = _ground(picture, layout, colours, scale)
+    surfaces = _ground(picture, layout, colours, scale, placed)
     boxes = _pictures(picture, layout, content, colours, scale)
     blocks, missing, covering = _blocks(layout, content, colours, scale, seen)
     checks = [rules.glyphs(missing)]
@@ -153,10 +153,15 @@ def _all_but(masks: list[Image.Image], number: int) -> Image.Image | None:
     return reduce(ImageChops.lighter, others) if others else None
 
 
-def _ground(picture: Image.Image, layout: models.Layout, colours: tones.Tones, scale: float) -> Surfaces:
-    """Scrims, then panels."""
+def _ground(
+    picture: Image.Image, layout: models.Layout, colours: tones.Tones, scale: float, placed: Placed | None
+) -> Surfaces:
+    """Scrims, which leave a subject that was placed in its own colours, then panels."""
+    bare = picture.copy() if placed and layout.scrims else None
     for scrim in layout.scrims:
         slots.scrim(picture, scrim.side, scrim.reach, scrim.opacity, colours.of(scrim.color))
+    if bare and placed:
+        picture.paste(bare, (0, 0), placed.spared())
     shapes = [slots.shape(panel, scale) for panel in layout.panels]
     for panel, (mask, at) in zip(layout.panels, shapes, strict=True):
         slots.panel(picture, mask, at, colours.of(panel.color), panel.opacity)

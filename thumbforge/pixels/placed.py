@@ -28,6 +28,7 @@ _PHOTO_FROM, _PHOTO_TO, _TONED = 0.30, 0.46, 0.19
 _ROWS, _COLUMNS = 90, 160
 _FADE = 0.11
 _LEAST_ROOM = 0.36
+_BICUBIC = Image.Resampling.BICUBIC
 
 PxBox = tuple[float, float, float, float]
 """Left, top, right, bottom; it may reach beyond the canvas."""
@@ -51,7 +52,7 @@ class Placed:
     whole: float
     _kept: dict[object, Image.Image] = field(default_factory=dict, repr=False)
     _rooms: list[float] = field(default_factory=list, repr=False)
-    _making: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _making: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     @property
     def exact(self) -> bool:
@@ -95,6 +96,28 @@ class Placed:
         if self.face:
             return max(layout, min(self.face[3] + 0.012 * self.height, 0.6 * self.height))
         return max(layout, min(floor_of(self.free, self.height), self.box[3]))
+
+    def spared(self) -> Image.Image:
+        """White (L) where the subject stands and no word does, black where words stand, a soft step between: where no
+        scrim of a layout darkens the picture. Do not change it."""
+        with self._making:
+            if "spared" not in self._kept:
+                self._kept["spared"] = self._spared()
+            return self._kept["spared"]
+
+    def _spared(self) -> Image.Image:
+        size = self.width, self.height
+        if self.box is None:
+            return Image.new("L", size)
+        if self.free.across:
+            top = self.words_top() / self.height
+            ramp = [1 - masks.smooth(top - 0.04, top + 0.10, (y + 0.5) / _ROWS) for y in range(_ROWS)]
+            return Image.frombytes("L", (1, _ROWS), bytes(round(255 * v) for v in ramp)).resize(size, _BICUBIC)
+        end = self.words_end(0, self.height) / self.width
+        end = 1 - end if self.free.side == "left" else end
+        ramp = [masks.smooth(end - 0.02, end + 0.10, (x + 0.5) / _COLUMNS) for x in range(_COLUMNS)]
+        ramp = ramp[::-1] if self.free.side == "left" else ramp
+        return Image.frombytes("L", (_COLUMNS, 1), bytes(round(255 * v) for v in ramp)).resize(size, _BICUBIC)
 
     def _drawn(self, width: int, height: int) -> Image.Image:
         """The subject's shape over the whole canvas, fading where the photo's own edge cuts it inside the canvas."""
@@ -177,6 +200,8 @@ def chosen_look(hero: Hero, free: Free) -> str:
         return "cutout"
     if subject.kind == "none" or (hero.flat and subject.kind == "found") or _spans(subject):
         return "card"
+    if free.panelled and subject.face is None and _too_wide(hero, free):
+        return "card"
     if (subject.face and subject.face[3] >= 0.5) or (cut and subject.kind != "found"):
         return "split"
     return "photo"
@@ -185,6 +210,12 @@ def chosen_look(hero: Hero, free: Free) -> str:
 def _spans(subject: Subject) -> bool:
     """A group, a skyline: from side to side, so that no free side would be left."""
     return {"left", "right"} <= subject.cut and subject.face is None and bool(subject.box and subject.box[3] > 0.7)
+
+
+def _too_wide(hero: Hero, free: Free) -> bool:
+    """At the canvas's height the subject would reach under the layout's own panel."""
+    shape = subject_shape(hero.subject, hero.rgb.width / hero.rgb.height)
+    return 0.9 * shape * 9 / 16 > 1 - free.at / 24
 
 
 def drawn_as(look: str, hero: Hero, free: Free) -> str:

@@ -25,7 +25,6 @@ _MARGIN = 0.022
 _WIDEST = 0.62
 _UPPER = 0.62
 """Share of a standing figure's height that holds its head, where no face is known."""
-_WIDE_SHAPE = 1.15
 _ASIDE = 0.08
 """Share of the width by which a subject above words may stand aside, so that its photo fills the canvas."""
 _LEAST_FLOOR = 0.50
@@ -207,11 +206,16 @@ def card_window(free: Free, shape: float, width: int, height: int) -> tuple[floa
     left, right = cx - cw / 2, cx + cw / 2
     if free.panelled:
         left = max(left, (free.at / STEPS + 0.025) * width)
-    if shape > _WIDE_SHAPE:
-        ch = min(ch, (right - left) / min(shape, 1.6))
+    ch = min(ch, (right - left) / min(max(shape, 0.6), 1.6))
     if free.side == "left":
         left, right = width - right, width - left
     return left, cy - ch / 2, right, cy + ch / 2
+
+
+def _upper(shape: float) -> float:
+    """Share of the height of what stands on the photo's foot that has to be seen: of a person the upper part, of what
+    is about as wide as high, such as a head, nearly all."""
+    return min(max(_UPPER, _UPPER + 0.9 * (shape - 0.6)), 1.0)
 
 
 def _above(s: _Shown, look: str, free: Free, width: int, height: int) -> Lie:
@@ -225,8 +229,7 @@ def _above(s: _Shown, look: str, free: Free, width: int, height: int) -> Lie:
         scale = min(_FACE * height / s.face[3], room / max(chin - s.crown, 1.0))
         ends, middle = chin, s.face[0] + s.face[2] / 2
     else:
-        standing = s.stands and s.high > 0.8 * s.wide
-        ends = s.top + (_UPPER if standing else 1.0) * s.high
+        ends = s.top + (_upper(s.shape) if s.stands else 1.0) * s.high
         scale = min(room / (ends - s.top), 0.86 * width / s.wide)
         middle = (s.left + s.right) / 2
     begins = s.crown if s.face else s.top

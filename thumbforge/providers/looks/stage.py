@@ -18,6 +18,8 @@ _ENLARGED = 1.2
 _COARSE = 8
 _SEAM, _GROUND_BLUR, _AWAY = 2, 26, 28
 _OUTLINE = 9
+_EDGE_SHARE = 0.2
+"""Of the photo's own side: a narrow photo does not fade as a whole."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,12 +60,13 @@ class Stage:
         """1 inside the photo, falling to 0 at those of its edges that lie inside the canvas, over this share."""
         (w, h), (left, top, right, foot) = self.size, self.out
         x0, y0, x1, y1 = left / w, top / h, right / w, foot / h
+        wide, high = min(edge, _EDGE_SHARE * (x1 - x0)), min(edge, _EDGE_SHARE * (y1 - y0))
 
         def value(x: float, y: float) -> float:
-            share = masks.smooth(x0, x0 + edge, x) if left > 1 else 1.0
-            share *= masks.smooth(1 - x1, 1 - x1 + edge, 1 - x) if right < w - 1 else 1.0
-            share *= masks.smooth(y0, y0 + edge, y) if top > 1 else 1.0
-            return share * (masks.smooth(1 - y1, 1 - y1 + edge, 1 - y) if foot < h - 1 else 1.0)
+            share = masks.smooth(x0, x0 + wide, x) if left > 1 else 1.0
+            share *= masks.smooth(1 - x1, 1 - x1 + wide, 1 - x) if right < w - 1 else 1.0
+            share *= masks.smooth(y0, y0 + high, y) if top > 1 else 1.0
+            return share * (masks.smooth(1 - y1, 1 - y1 + high, 1 - y) if foot < h - 1 else 1.0)
 
         return value
 
