@@ -6,6 +6,8 @@ Unlike the border, sharp, sharper or softer than the border, of the colours of s
 from __future__ import annotations
 
 import math
+from itertools import accumulate
+from operator import add, sub
 from typing import cast
 
 from PIL import Image, ImageChops, ImageFilter
@@ -137,19 +139,18 @@ def _stretched(layer: Image.Image) -> tuple[Image.Image, int]:
 
 def densest(w: int, h: int, values: list[float], floor: float) -> tuple[float, Cells]:
     """The rectangle with the largest sum of (value - floor): the best run of columns over every pair of rows."""
+    rows = [[value - floor for value in values[y * w : (y + 1) * w]] for y in range(h)]
     best, cells = -1.0, (0, 0, w, h)
     for y0 in range(h):
         column = [0.0] * w
         for y1 in range(y0, h):
-            run, x0 = 0.0, 0
-            for x, value in enumerate(values[y1 * w : (y1 + 1) * w]):
-                column[x] += value - floor
-                if run <= 0:
-                    run, x0 = column[x], x
-                else:
-                    run += column[x]
-                if run > best:
-                    best, cells = run, (x0, y0, x + 1, y1 + 1)
+            column = list(map(add, column, rows[y1]))
+            sums = list(accumulate(column, initial=0.0))
+            least = list(accumulate(sums, min))
+            runs = list(map(sub, sums[1:], least))
+            if (run := max(runs)) > best:
+                x1 = runs.index(run)
+                best, cells = run, (sums.index(least[x1]), y0, x1 + 1, y1 + 1)
     return best, cells
 
 
