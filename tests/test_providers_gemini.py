@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import io
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -201,3 +203,19 @@ def test_other_statuses(tmp_path: Path, play: Play, error: type[ProviderError], 
     """HTML of a front server, errors in a list, a time-out that may have been a picture."""
     found = failed(in_turn(play), tmp_path)
     assert (type(found), found.unclear) == (error, unclear)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"candidates": [{"content": {"parts": [{"inlineData": {"mimeType": "IMAGE/PNG", "data": "{png}"}}]}}]},
+        {"candidates": [{"finishReason": "STOP"}, {"content": {"parts": [{"inlineData": {"data": "{png}"}}]}}]},
+    ],
+)
+def test_a_picture_counts_however_it_is_labelled(tmp_path: Path, document: Any) -> None:
+    """In capitals, or in the second candidate only: it is paid for."""
+    text = json.dumps(document).replace("{png}", base64.b64encode(painted("x")).decode())
+    with RecordedServer(in_turn(answer(json.loads(text)))) as server:
+        found = provider_at(server.url).generate(a_request(), a_call(tmp_path))
+        assert len(server.requests) == 1
+    assert found.media_type == "image/png"

@@ -199,10 +199,13 @@ def test_a_check_asks_for_the_model_and_pays_nothing() -> None:
 
 
 def test_models_are_those_that_make_images() -> None:
-    """Without the prefix that the service puts before each."""
-    listed = {"models": [{"name": "models/gemini-3.1-flash-image"}, {"name": "models/gemini-3.1-pro"}, {}]}
-    with RecordedServer(in_turn(answer(listed))) as server:
-        assert provider_at(server.url).models(Cancel()) == ("gemini-3.1-flash-image",)
+    """By what they can do, those that say so in their name first; without the prefix that the service puts before."""
+    can = {"nano-banana": "generateContent", "gemini-3.1-flash-image": "generateContent", "imagen-4.0": "predict"}
+    document = {"models": [{"name": f"models/{name}", "supportedGenerationMethods": [can[name]]} for name in can]}
+    document["models"] += [{"name": "models/says-nothing"}, {}]
+    with RecordedServer(in_turn(answer(document))) as server:
+        found = provider_at(server.url).models(Cancel())
+    assert found == ("gemini-3.1-flash-image", "nano-banana", "says-nothing")
 
 
 def test_a_call_in_flight_ends_with_ctrl_c(tmp_path: Path) -> None:

@@ -28,9 +28,11 @@ from thumbforge.errors import (
     Interrupted,
     ProviderAuth,
     ProviderError,
+    ProviderSetup,
     UsageError,
 )
 from thumbforge.providers import download
+from thumbforge.providers.health import health_of
 from thumbforge.providers.openai.adapter import OpenAIProvider
 from thumbforge.testing import ATTEMPT, a_call, a_reference, a_request
 from thumbforge.web.http import Reply
@@ -205,6 +207,34 @@ def test_a_check_asks_for_the_model_and_pays_nothing() -> None:
         assert (server.requests[0].method, server.requests[0].path) == ("GET", "/v1/models/gpt-image-2")
     assert health.ok
     assert health.notes == ("gpt-image-2 is shut down on 2026-12-01",)
+
+
+@pytest.mark.parametrize(
+    ("document", "says"),
+    [
+        ({"error": {"message": "The project is gone.", "code": "gone"}}, "The project is gone."),
+        ({"error": {"message": "no", "code": "invalid_api_key"}}, "the key is refused"),
+        ({}, "not with the model"),
+        ({"status": "ok"}, "not with the model"),
+    ],
+)
+def test_a_check_believes_the_body_and_not_the_status(document: Any, says: str) -> None:
+    """A 200 that holds an error, or no model, is no health."""
+    with RecordedServer(in_turn(answer(document))) as server:
+        health = health_of(provider_at(server.url), Cancel())
+    assert not health.ok
+    assert says in health.problem
+
+
+def test_a_model_that_was_shut_down_is_told_before_a_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the official service alone: others have models of such names. What was drawn with it stays as it is."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    provider = OpenAIProvider({"model": "dall-e-3"})
+    with pytest.raises(ProviderSetup, match="was shut down on 2026-05-12"):
+        provider.generate(a_request(), a_call(tmp_path))
+    assert "was shut down" in health_of(provider, Cancel()).problem
+    with RecordedServer(in_turn(answer({"id": "dall-e-3"}))) as server:
+        assert provider_at(server.url, model="dall-e-3").check(Cancel()).ok
 
 
 def test_models_are_those_that_make_images() -> None:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import Any
 
 from thumbforge.cancel import Cancel
-from thumbforge.errors import OutputUnusable
+from thumbforge.errors import OutputUnusable, ProviderSetup
 from thumbforge.providers.base import Answer, Call, Capabilities, Request
 from thumbforge.providers.gemini.errors import failure, no_picture, said
+from thumbforge.providers.gemini.models import SHUT_DOWN, sizes_of
 from thumbforge.providers.health import TIMEOUT_S, Auth, Health
 from thumbforge.providers.params import Choice, Param, Text, Whole, checked
 from thumbforge.providers.pictures import decoded_base64, picture, prepared
@@ -23,8 +25,7 @@ from thumbforge.web.http import Reply
 
 OFFICIAL = "https://generativelanguage.googleapis.com/v1beta"
 RATIOS = ("16:9", "3:2", "4:3", "21:9", "1:1")
-ONE_SIZE = ("gemini-2.5", "gemini-3.1-flash-lite")
-"""Models that know one size and refuse a field for it."""
+MODEL_HINT = "set `model` in the profile; `thumbforge provider models` lists what there is"
 PARAMS: dict[str, Param] = {
     "model": Text("gemini-3.1-flash-image", r"[a-z0-9][a-z0-9.-]{0,99}", "the id of a model"),
     "image_size": Choice("1K", ("512", "1K", "2K", "4K")),
@@ -53,6 +54,8 @@ class GeminiProvider:
     def generate(self, request: Request, call: Call) -> Answer:
         """One paid call. Its attempt's id goes along as `Idempotency-Key`, for gateways that honour one."""
         call.cancel.check()
+        if gone := self._shut_down():
+            raise ProviderSetup(f"{self.key}: {gone}", hint=MODEL_HINT)
         key = self.service.key()
         reply = self.service.exchange(
             "POST", f"models/{self.own['model']}:generateContent", key, cancel=call.cancel, sent=call.sent,
@@ -68,6 +71,8 @@ class GeminiProvider:
 
     def check(self, cancel: Cancel) -> Health:
         """Asks for the model's description, which costs nothing; what is left of the quota is not told anywhere."""
+        if gone := self._shut_down():
+            return Health(self.auth_state(), gone, MODEL_HINT)
         document = self._get(f"models/{self.own['model']}", cancel)
         methods = list_at(document, "supportedGenerationMethods")
         if methods and "generateContent" not in methods:
@@ -75,13 +80,17 @@ class GeminiProvider:
         return Health("ok")
 
     def models(self, cancel: Cancel) -> tuple[str, ...]:
-        """The ids that speak of images, or all where none does."""
-        found = [text_at(entry, "name").removeprefix("models/") for entry in list_at(self._list(cancel), "models")]
-        named = sorted(quoted(name, limit=100) for name in found if name)
-        return tuple(name for name in named if "image" in name) or tuple(named)
+        """The ids that can be asked by generateContent, those that speak of images first: which of the others draw,
+        the service does not say."""
+        listed = list_at(self._get("models", cancel, {"pageSize": "1000"}), "models")
+        found = [text_at(entry, "name").removeprefix("models/") for entry in listed if _generates(entry)]
+        named = (quoted(name, limit=100) for name in found if name)
+        return tuple(sorted(named, key=lambda name: ("image" not in name, name)))
 
-    def _list(self, cancel: Cancel) -> Any:
-        return self._get("models", cancel, {"pageSize": "1000"})
+    def _shut_down(self) -> str:
+        """That the maker's own service has the model no more, "" where it may have it."""
+        day = SHUT_DOWN.get(self.own["model"], "") if self.service.is_official else ""
+        return f"{self.own['model']} was shut down on {day}" if day and day <= date.today().isoformat() else ""
 
     def _get(self, path: str, cancel: Cancel, query: Mapping[str, str] | None = None) -> Any:
         key = self.service.key()
@@ -105,7 +114,7 @@ class GeminiProvider:
             parts.append({"inlineData": {"mimeType": sent.media_type, "data": data}})
         parts.append({"text": whole_prompt(request)})
         shape = {"aspectRatio": self.own["aspect_ratio"]}
-        if not self.own["model"].startswith(ONE_SIZE):
+        if sizes_of(self.own["model"]) != ():
             shape["imageSize"] = self.own["image_size"]
         config = {"responseModalities": ["IMAGE"], "imageConfig": shape}
         return {"contents": [{"role": "user", "parts": parts}], "generationConfig": config}
@@ -136,17 +145,25 @@ class GeminiProvider:
 def _pictures(document: Any) -> list[str]:
     """The base64 of every part that is a picture and no thought of the model, in order; proxies write snake_case."""
     found = []
-    for part in list_at(document, "candidates", 0, "content", "parts"):
+    parts = [part for each in list_at(document, "candidates") for part in list_at(each, "content", "parts")]
+    for part in parts:
         inline = at(part, "inlineData") or at(part, "inline_data")
         named = text_at(inline, "mimeType") or text_at(inline, "mime_type") or "image/"
-        if at(part, "thought") is not True and named.startswith("image/") and (data := text_at(inline, "data")):
+        if at(part, "thought") is not True and named.lower().startswith("image/") and (data := text_at(inline, "data")):
             found.append(data)
     return found
 
 
+def _generates(entry: Any) -> bool:
+    """Whether a listed model answers generateContent; one that does not say may."""
+    methods = list_at(entry, "supportedGenerationMethods")
+    return not methods or "generateContent" in methods
+
+
 def _also(own: Mapping[str, Any]) -> Iterator[str]:
-    if own["image_size"] == "512" and "pro" in own["model"].split("-"):
-        yield f"image_size 512 is none that {own['model']} can: 1K, 2K, 4K"
+    known = sizes_of(own["model"])
+    if known and own["image_size"] not in known:
+        yield f"image_size {own['image_size']} is none that {own['model']} can: {', '.join(known)}"
 
 
 def _headers(key: str) -> dict[str, str]:

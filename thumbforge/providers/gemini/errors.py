@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from typing import Any
 
@@ -17,19 +16,13 @@ from thumbforge.errors import (
     ProviderSetup,
 )
 from thumbforge.pixels.kinds import described
+from thumbforge.providers.gemini.models import ACCOUNT, CUT_OFF, ONCE_MORE, REFUSED, TOOLS
 from thumbforge.web.answers import at, list_at, parsed, quoted, text_at
+from thumbforge.web.complaints import complaint, meant
 from thumbforge.web.http import Reply, host_of
 from thumbforge.web.statuses import by_status, limited, redirected
 from thumbforge.web.waits import duration, header_wait, next_pacific_midnight, said_wait
 
-REFUSED = frozenset(
-    {
-        "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII",
-        "RECITATION", "IMAGE_RECITATION", "MODEL_ARMOR", "JAILBREAK",
-    }
-)  # fmt: skip
-ONCE_MORE = frozenset({"STOP", "NO_IMAGE", "IMAGE_OTHER", "OTHER", "", "FINISH_REASON_UNSPECIFIED"})
-"""Without a picture these are the model's mood: the same request may well give one."""
 KEYS = "https://aistudio.google.com/apikey"
 ENABLE = f"turn on billing for the key's project at {KEYS}"
 _REWORD = "change the item's prompt; safety settings do not change this"
@@ -42,8 +35,11 @@ def failure(provider: str, reply: Reply, key: str, model: str) -> ProviderError:
     document = parsed(reply.body)
     if found := said(provider, document, reply, key, model):
         return found
-    says = described(reply.body) if reply.body else ""
-    return by_status(provider, reply.status, says, wait_s=header_wait(reply.headers))
+    told = complaint(reply.body)
+    if found := meant(provider, told, reply.status, key, console=KEYS):
+        return found
+    says = told.inner(key) or (described(reply.body) if reply.body else "")
+    return by_status(provider, reply.status, says, wait_s=_wait(None, says, reply))
 
 
 def said(provider: str, document: Any, reply: Reply, key: str, model: str) -> ProviderError | None:
@@ -59,6 +55,9 @@ def said(provider: str, document: Any, reply: Reply, key: str, model: str) -> Pr
     reasons = {text_at(detail, "reason") for detail in list_at(error, "details")}
     if "API_KEY_INVALID" in reasons:
         return ProviderAuth(f"{provider}: the key is refused: {words}", hint=f"check the key at {KEYS}")
+    told = complaint(reply.body)
+    if told.meaning() != "no limit" and (found := meant(provider, told, status, key, console=KEYS)):
+        return found
     if status == 429:
         return _exhausted(provider, error, words, reply)
     return _by_status(provider, status, text_at(error, "status"), words, reply, model)
@@ -84,7 +83,7 @@ def _exhausted(provider: str, error: Any, words: str, reply: Reply) -> ProviderE
     violations = [each for detail in list_at(error, "details") for each in list_at(detail, "violations")]
     ids = [(text_at(each, "quotaId"), text_at(each, "quotaValue")) for each in violations]
     free = any("FreeTier" in name and value in ("", "0") for name, value in ids)
-    if free or re.search(r"\blimit: 0\b", words):
+    if free or complaint(reply.body).meaning() == "no limit":
         return ProviderQuota(f"{provider}: this key has no quota for pictures: {words}", hint=ENABLE)
     if any("PerDay" in name for name, _ in ids):
         return ProviderQuota(
@@ -116,7 +115,13 @@ def no_picture(provider: str, document: Any, body: bytes) -> ProviderError:
     told = f"{quoted(reason) or 'no reason'}{f', and it says: {words}' if words else ''}"
     if reason in REFUSED:
         return ProviderRefused(f"{provider}: the picture is refused: {told}", hint=_REWORD)
-    if reason == "MAX_TOKENS":
+    if reason in ACCOUNT:
+        return ProviderAuth(f"{provider}: the account is limited for what it asked before: {told}", hint=f"see {KEYS}")
+    if reason in TOOLS:
+        return ProviderSetup(
+            f"{provider}: the model calls tools instead of drawing: {told}", hint="set another `model` in the profile"
+        )
+    if reason in CUT_OFF:
         return OutputMissing(f"{provider}: cut off before the picture: {told}", hint="use a shorter prompt")
     found = OutputMissing(f"{provider}: the model made no picture: {told}", hint="ask for a picture in the prompt")
     found.retryable = found.once_more = found.unclear = reason in ONCE_MORE

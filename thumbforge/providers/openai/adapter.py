@@ -5,17 +5,18 @@ Generations without a reference, edits with it as a multipart part. The service 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import Any
 
 from thumbforge.cancel import Cancel
-from thumbforge.errors import OutputMissing, OutputUnusable
+from thumbforge.errors import OutputMissing, OutputUnusable, ProviderSetup
 from thumbforge.pixels.kinds import described
 from thumbforge.providers.base import Answer, Call, Capabilities, Request
 from thumbforge.providers.download import fetch
 from thumbforge.providers.health import TIMEOUT_S, Auth, Health
-from thumbforge.providers.openai.errors import SIZES, failure, said
+from thumbforge.providers.openai.errors import failure, said
+from thumbforge.providers.openai.models import SHUT_DOWN, sent_size, wrong_size
 from thumbforge.providers.params import Choice, Names, Param, Table, Text, Whole, checked
 from thumbforge.providers.pictures import decoded_base64, picture, prepared
 from thumbforge.providers.prompts import whole_prompt
@@ -23,9 +24,8 @@ from thumbforge.providers.service import Service, address
 from thumbforge.web.answers import at, count_at, list_at, parsed, quoted, text_at
 from thumbforge.web.http import Reply
 
+MODEL_HINT = "set `model` in the profile; `thumbforge provider models` lists what the key may use"
 OFFICIAL = "https://api.openai.com/v1"
-OLD = ("gpt-image-1", "chatgpt-image")
-OLD_SIZES = ("1024x1024", "1536x1024", "1024x1536")
 MODEL_NAME = r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}"
 PARAMS: dict[str, Param] = {
     "model": Text("gpt-image-2", MODEL_NAME, "the id of a model"),
@@ -58,6 +58,8 @@ class OpenAIProvider:
     def generate(self, request: Request, call: Call) -> Answer:
         """One paid call. Its attempt's id goes along as `Idempotency-Key`, for gateways that honour one."""
         call.cancel.check()
+        if gone := self._shut_down():
+            raise ProviderSetup(f"{self.key}: {gone}", hint=MODEL_HINT)
         key = self.service.key()
         reply = self._asked(request, call, key)
         if reply.status != 200:
@@ -69,10 +71,19 @@ class OpenAIProvider:
 
     def check(self, cancel: Cancel) -> Health:
         """Asks for the model's description, which costs nothing; a listed model may still want a verified account."""
+        if gone := self._shut_down():
+            return Health(self.auth_state(), gone, MODEL_HINT)
         document = self._get(f"models/{self.own['model']}", cancel)
+        if not text_at(document, "id"):
+            return Health("unknown", "the service answers, but not with the model", "check the profile's base_url")
         ends = text_at(document, "shutdown_date")
         notes = (f"{self.own['model']} is shut down on {quoted(ends)}",) if ends else ()
         return Health("ok", notes=notes)
+
+    def _shut_down(self) -> str:
+        """That the maker's own service has the model no more, "" where it may have it."""
+        day = SHUT_DOWN.get(self.own["model"], "") if self.service.is_official else ""
+        return f"{self.own['model']} was shut down on {day}" if day and day <= date.today().isoformat() else ""
 
     def models(self, cancel: Cancel) -> tuple[str, ...]:
         """The ids that speak of images, or all where none does."""
@@ -86,6 +97,8 @@ class OpenAIProvider:
         document = parsed(reply.body)
         if reply.status != 200:
             raise failure(self.key, reply, key, self.own["model"])
+        if error := said(self.key, document, reply, key, self.own["model"]):
+            raise error
         if not isinstance(document, dict):
             raise OutputUnusable(f"{self.key}: the service answered with {described(reply.body)} instead of JSON")
         return document
@@ -112,7 +125,7 @@ class OpenAIProvider:
             "model": self.own["model"],
             "prompt": whole_prompt(request),
             "n": 1,
-            "size": _size(self.own["model"], self.own["size"]),
+            "size": sent_size(self.own["model"], self.own["size"]),
             "quality": self.own["quality"],
             "output_format": self.own["output_format"],
             **self.own["extra"],
@@ -156,38 +169,11 @@ class OpenAIProvider:
 
 
 def _also(own: Mapping[str, Any]) -> Iterator[str]:
-    if wrong := _wrong_size(own["model"], own["size"]):
+    if wrong := wrong_size(own["model"], own["size"]):
         yield f"size {own['size']} {wrong}"
     taken = {"prompt", "n", "stream", "image", "image[]", "mask"} & own["extra"].keys()
     if taken:
         yield f"extra cannot set {', '.join(sorted(taken))}"
-
-
-def _wrong_size(model: str, size: str) -> str:
-    """What is wrong with a size by the rules of the models that we know, "" where nothing is or nobody knows."""
-    if size == "auto" or not model.startswith(("gpt-image-", *OLD)):
-        return ""
-    if _is_old(model):
-        return "" if size in OLD_SIZES else f"is none that {model} can: {', '.join(OLD_SIZES)}"
-    width, height = (int(side) for side in size.split("x"))
-    right = (
-        width % 16 == height % 16 == 0
-        and max(width, height) <= 3840
-        and max(width, height) <= 3 * min(width, height)
-        and 655_360 <= width * height <= 8_294_400
-    )
-    return "" if right else f"is none that {model} can (edges by 16, 655360 to 8294400 pixels); {SIZES}"
-
-
-def _size(model: str, size: str) -> str:
-    """Neither 1920x1080 nor any 16:9 exists for old models: their widest is cropped."""
-    if size != "auto":
-        return size
-    return "1536x1024" if _is_old(model) else "1536x864"
-
-
-def _is_old(model: str) -> bool:
-    return re.match(r"(gpt-image-1(?!\d)|chatgpt-image)", model) is not None
 
 
 def _headers(key: str) -> dict[str, str]:

@@ -13,7 +13,9 @@ from thumbforge.errors import (
     ProviderSetup,
 )
 from thumbforge.pixels.kinds import described
+from thumbforge.providers.openai.models import SIZES
 from thumbforge.web.answers import at, list_at, parsed, quoted, text_at
+from thumbforge.web.complaints import Meaning, complaint, meant
 from thumbforge.web.http import Reply, host_of
 from thumbforge.web.statuses import by_status, redirected
 from thumbforge.web.waits import header_wait, said_wait
@@ -32,7 +34,6 @@ SETTINGS = frozenset(
 )
 BILLING = "https://platform.openai.com/settings/organization/billing"
 VERIFY = "https://platform.openai.com/settings/organization/general"
-SIZES = "sizes that every gpt-image-2 model takes: 1280x720, 1536x864, 1792x1008, 2048x1152, 2560x1440, 3840x2160"
 
 
 def failure(provider: str, reply: Reply, key: str, model: str) -> ProviderError:
@@ -42,11 +43,20 @@ def failure(provider: str, reply: Reply, key: str, model: str) -> ProviderError:
     document = parsed(reply.body)
     found = said(provider, document, reply, key, model)
     if found is None:
-        says = described(reply.body) if reply.body else ""
-        found = by_status(provider, reply.status, says, wait_s=header_wait(reply.headers))
+        found = _without_document(provider, reply, key)
     if found.retryable and reply.headers.get("x-should-retry") == "false":
         found.retryable = False
     return found
+
+
+def _without_document(provider: str, reply: Reply, key: str) -> ProviderError:
+    """Of an answer without an error of the usual form: plain words, a gateway's own form, a page."""
+    told = complaint(reply.body)
+    if found := meant(provider, told, reply.status, key, console=BILLING):
+        return found
+    says = told.inner(key) or (described(reply.body) if reply.body else "")
+    waits = (header_wait(reply.headers), said_wait(says))
+    return by_status(provider, reply.status, says, wait_s=next((wait for wait in waits if wait is not None), None))
 
 
 def said(provider: str, document: Any, reply: Reply, key: str, model: str) -> ProviderError | None:
@@ -62,8 +72,13 @@ def said(provider: str, document: Any, reply: Reply, key: str, model: str) -> Pr
     says = f"{words} ({request_id})" if request_id else words
     if code in REFUSED or kind in REFUSED:
         return ProviderRefused(f"{provider}: the service refuses this: {says}{_stage(error)}", hint="change its prompt")
-    if code in NO_MONEY or kind in NO_MONEY or "limit: 0 " in words.lower():
+    if code in NO_MONEY or kind in NO_MONEY or words.startswith("You exceeded your current quota"):
         return ProviderQuota(f"{provider}: the account has no money or no images left: {says}", hint=f"see {BILLING}")
+    told = complaint(reply.body)
+    if told.meaning() not in (None, "prompt", "settings") and (
+        found := meant(provider, told, reply.status, key, console=BILLING)
+    ):
+        return found
     return _by_request(provider, error, code, words, says, _status(reply.status, code, kind), reply, model)
 
 
@@ -79,16 +94,18 @@ def _by_request(
             f"{provider}: there is no model {model} for this key: {says}",
             hint="set `model` in the profile; `thumbforge provider models` lists what the key may use",
         )
-    if status == 400:
-        return _bad_request(provider, error, code, says)
+    if status in (400, 422):
+        return _bad_request(provider, error, code, says, complaint(reply.body).meaning())
     wait_s = header_wait(reply.headers)
     return by_status(provider, status, says, wait_s=said_wait(words) if wait_s is None else wait_s)
 
 
-def _bad_request(provider: str, error: Any, code: str, says: str) -> ProviderError:
-    """A setting of the profile is wrong for every item alike; a prompt is wrong for one."""
+def _bad_request(provider: str, error: Any, code: str, says: str, meaning: Meaning | None) -> ProviderError:
+    """A setting of the profile is wrong for every item alike; a prompt is wrong for one. Which it is say the code, the
+    parameter, or the words."""
     param = text_at(error, "param")
-    if code not in SETTINGS and param in ("", "prompt"):
+    is_setting = code in SETTINGS or param not in ("", "prompt") or (not param and meaning == "settings")
+    if not is_setting:
         return ProviderBadRequest(f"{provider}: {says}", hint="change the item's prompt")
     hint = SIZES if param == "size" else f"check {param or 'the parameters'} in the profile, or name it in `omit`"
     if param.startswith("image") or code in ("invalid_image_file", "unsupported_file_mimetype"):
