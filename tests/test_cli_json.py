@@ -10,7 +10,10 @@ from tests.project import ALL_MARKED, Project, item, video
 
 SUMMARY = {"total", "completed", "failed", "pending"}
 BATCH = {"run", "summary", "items", "reference_ignored", "unlike", "exit_code"}
-ITEM = {"part", "position", "video", "title", "action", "iteration_id", "status", "compliant", "final_asset", "error"}
+ITEM = {
+    "part", "position", "video", "title", "action", "iteration_id", "status", "compliant", "final_asset", "error",
+    "hint",
+}  # fmt: skip
 ASSET = {"sha256", "path", "width", "height", "bytes"}
 DRY = {"dry_run", "summary", "plan", "exit_code"}
 ROW = {"part", "position", "video", "title", "key", "key_parts", "action", "reason"}

@@ -153,6 +153,33 @@ def test_ctrl_c_ends_four_calls_in_flight(tmp_path: Path) -> None:
     assert [row["status"] for row in project.query("SELECT status FROM run WHERE kind = 'batch'")] == ["paused"]
 
 
+def test_the_hint_of_an_items_error_is_told_wherever_the_error_is(tmp_path: Path) -> None:
+    """In the table and under it, in `runs show`, in both JSONs and in the log; a later run that only repeats the
+    failure tells it too."""
+    refusal = answer({"error": {"message": "Rejected by our safety system.", "code": "moderation_blocked"}}, 400)
+    service = Service("openai", {})
+
+    def respond(seen: Seen) -> Play:
+        return refusal if b"Lesson 2" in seen.body or b"Lesson 3" in seen.body else service(seen)
+
+    with RecordedServer(respond) as server:
+        project = over(tmp_path, server, "openai", count=3)
+        told = project.batch()
+        again = project.batch()
+        stuck = project.batch("--json")
+    line = "hint for part 2, 3: change its prompt"
+    assert told.out.count(line) == again.out.count(line) == 1
+    assert [item["hint"] for item in stuck.document["items"]] == [None, "change its prompt", "change its prompt"]
+    assert all("hint" not in (item["error"] or "") for item in stuck.document["items"])
+    run = told.out.split("run ", 1)[1].split()[0]
+    assert project.run("runs", "show", run).out.count(line) == 1
+    shown = project.run("runs", "show", run, "--json").document
+    assert [each["hint"] for each in shown["iterations"]] == [None, "change its prompt", "change its prompt"]
+    assert "change its prompt" in {each["hint"] for each in shown["attempts"]}
+    log = (project.root / ".thumbforge" / "logs" / "thumbforge.jsonl").read_text()
+    assert '"hint": "change its prompt"' in log or '"hint":"change its prompt"' in log
+
+
 def test_a_job_that_a_killed_batch_left_on_the_server_is_taken_up(tmp_path: Path) -> None:
     """The ledger has its id: the server finishes it meanwhile, and the next batch fetches it and queues nothing."""
     comfy = Comfy(looks=10**9)

@@ -273,6 +273,12 @@ def describe(error: ThumbforgeError) -> str:
     return "\n".join(lines)
 
 
+def split_hint(text: str) -> tuple[str, str]:
+    """What `describe` says of an error, taken apart: its line, and the hint, "" where there is none."""
+    line, _, hint = text.partition("\nhint: ")
+    return line, hint
+
+
 def error_classes() -> tuple[type[ThumbforgeError], ...]:
     """Every error class, base first; the documentation test walks this."""
     found: list[type[ThumbforgeError]] = [ThumbforgeError]

@@ -175,7 +175,7 @@ def _print_cost(run_id: str, cost: Cost) -> None:
 
 
 def _print_run(shown: dict[str, Any]) -> None:
-    from thumbforge.commands.telling.view import print_table, when, write
+    from thumbforge.commands.telling.view import print_hints, print_table, when, write
 
     run, summary = shown["run"], shown["summary"]
     done = ", ".join(f"{summary[state]} {state}" for state in ("completed", "failed", "pending"))
@@ -214,6 +214,8 @@ def _print_run(shown: dict[str, Any]) -> None:
             for i in shown["iterations"]
         ],
     )
+    places = (str(i["position"] if i["part"] is None else i["part"]) for i in shown["iterations"])
+    print_hints("part", ((place, i["hint"] or "") for place, i in zip(places, shown["iterations"], strict=True)))
 
 
 class Runs(ThumbCommand):

@@ -297,7 +297,8 @@ class Batch:
         if outcome.status == "completed":
             log.info("item completed", part=part, video=video, action=row.action)
         elif outcome.status == "failed":
-            log.error("item failed", part=part, video=video, error=outcome.error)
+            hint = {"hint": outcome.hint} if outcome.hint else {}
+            log.error("item failed", part=part, video=video, error=outcome.error, **hint)
         for warning in outcome.warnings:
             log.warning(warning, part=part, video=video)
 

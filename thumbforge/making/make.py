@@ -25,6 +25,7 @@ from thumbforge.errors import (
     PictureError,
     ProviderError,
     ThumbforgeError,
+    describe,
 )
 from thumbforge.making.brake import Brake
 from thumbforge.making.export import Exporter
@@ -51,7 +52,8 @@ EARLIER = 3
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one item. `error` is one line; `warnings` are worth telling though the item is completed."""
+    """What became of one item. `error` is one line, `hint` what to do about it; `warnings` are worth telling though the
+    item is completed."""
 
     status: Status
     final: StoredPicture | None = None
@@ -59,6 +61,7 @@ class Outcome:
     compliant: bool | None = None
     error: str | None = None
     warnings: tuple[str, ...] = ()
+    hint: str = ""
     left_behind: str = ""
     """Where its job may go on although the item was interrupted."""
 
@@ -168,11 +171,11 @@ def _paint(row: Row, iteration_id: str, attempt_id: str, shop: Workshop) -> Art 
         shop.work.fail(iteration_id, attempt_id, "interrupted", text, _spent_by(error))
         return Outcome("interrupted", error=text, left_behind=where)
     except ProviderError as error:
-        text, spent = f"{error.code}: {error}", spent or _spent_by(error)
+        spent = spent or _spent_by(error)
         shop.brake.after_failure(error, spent.calls)
-        shop.work.fail(iteration_id, attempt_id, _outcome(error), text, spent)
+        shop.work.fail(iteration_id, attempt_id, _outcome(error), describe(error), spent)
         shop.store.drop_staged(attempt_id)
-        return Outcome("failed", error=text)
+        return Outcome("failed", error=f"{error.code}: {error}", hint=error.hint)
 
 
 def _call(row: Row, attempt_id: str, shop: Workshop) -> tuple[bytes, dict[str, Any]]:

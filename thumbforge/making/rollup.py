@@ -53,6 +53,13 @@ class ItemResult:
         return self.after.reason if self.status == "failed" or self.after.busy_in else None
 
     @property
+    def hint(self) -> str:
+        """What helps against `error`, where its service or its code says so."""
+        if self.outcome and self.outcome.error:
+            return self.outcome.hint
+        return self.after.hint if self.status == "failed" else ""
+
+    @property
     def cure(self) -> str:
         """What the user has to do before the item can be made, where something is in the way of it."""
         return self.after.cure if self.status == "failed" else ""

@@ -64,6 +64,7 @@ class Row:
     `is_locked`: approved by the user, so that what changed is told and not made. `is_stuck`: failed, and nothing
     will be tried until its inputs or max_retries change; `cure`: until the user has done this. `remark` is worth
     telling though the item is completed. `reference_ignored`: the provider did not look at the reference.
+    `hint` goes with the error that a failed one is reported again with.
     """
 
     wanted: Wanted
@@ -84,6 +85,7 @@ class Row:
     cure: str = ""
     remark: str = ""
     reference_ignored: bool = False
+    hint: str = ""
 
     @property
     def calls(self) -> int:
@@ -230,9 +232,9 @@ def _decide_call(
         return row("retry", "the process that made it died")
     if known.status == "failed" and known.tries >= limits.max_retries:
         reason = f"tries used up ({known.tries} of max_retries={limits.max_retries}): {known.error_text}"
-        return row("skip", reason, status="failed", is_stuck=True)
+        return row("skip", reason, status="failed", is_stuck=True, hint=known.hint)
     if known.status == "failed":
-        return row("retry", f"failed: {known.error_text}", status="failed")
+        return row("retry", f"failed: {known.error_text}", status="failed", hint=known.hint)
     return row("create", "planned in an earlier run, not made yet" if known.status == "pending" else why)
 
 

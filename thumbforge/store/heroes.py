@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from thumbforge import ids
-from thumbforge.errors import NotFound, UsageError
+from thumbforge.errors import NotFound, UsageError, split_hint
 from thumbforge.store import attempts, finals, iterations, pictures, runs, states
 from thumbforge.store.database import Database
 from thumbforge.store.pictures import StoredPicture
@@ -27,6 +27,7 @@ class Candidate:
     error: str | None
     art: tuple[str, str] | None
     final: tuple[str, str] | None
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,8 @@ def candidates(database: Database, run: sqlite3.Row) -> list[Candidate]:
             status=row["status"],
             picked=row["id"] == run["picked_iteration_id"],
             compliant=None if row["compliant"] is None else bool(row["compliant"]),
-            error=row["error_text"],
+            error=split_hint(row["error_text"])[0] if row["error_text"] else None,
+            hint=split_hint(row["error_text"] or "")[1],
             art=(row["art_sha256"], row["art_suffix"]) if row["art_sha256"] else None,
             final=(row["final_sha256"], row["final_suffix"]) if row["final_sha256"] else None,
         )

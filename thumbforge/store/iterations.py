@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from thumbforge import ids
+from thumbforge.errors import split_hint
 from thumbforge.store import states
 from thumbforge.store.database import Database, insert
 from thumbforge.store.leases import is_live
@@ -32,6 +33,7 @@ class KnownIteration:
     executor_run_id: str | None
     executor_is_live: bool
     executor_had_lease: bool
+    hint: str = ""
 
 
 _KNOWN = """
@@ -62,7 +64,8 @@ def known(database: Database, keys: Sequence[str], now: float) -> dict[str, Know
             id=row["id"],
             run_id=row["run_id"],
             status=row["status"],
-            error_text=row["error_text"],
+            error_text=split_hint(row["error_text"])[0] if row["error_text"] else None,
+            hint=split_hint(row["error_text"] or "")[1],
             key_parts=json.loads(row["key_parts_json"]),
             take=row["take"],
             last_take=row["last_take"],

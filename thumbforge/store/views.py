@@ -6,7 +6,7 @@ import json
 import sqlite3
 from typing import Any
 
-from thumbforge.errors import NotFound, UsageError
+from thumbforge.errors import NotFound, UsageError, split_hint
 from thumbforge.store.attempts import Spent
 from thumbforge.store.database import Database
 
@@ -128,7 +128,7 @@ def _iteration(row: sqlite3.Row, plan: dict[str, Any]) -> dict[str, Any]:
         "status": row["status"] or "pending",
         "key": row["planned_key"],
         "picked": row["id"] is not None and row["id"] == row["picked_iteration_id"],
-        "error": row["error_text"],
+        **_error(row["error_text"]),
         "compliant": None if row["compliant"] is None else bool(row["compliant"]),
         "report": row["report_json"] and json.loads(row["report_json"]),
         "art_sha256": row["art_sha256"],
@@ -137,6 +137,11 @@ def _iteration(row: sqlite3.Row, plan: dict[str, Any]) -> dict[str, Any]:
         "finished_at": row["finished_at"],
         "updated_at": row["updated_at"],
     }
+
+
+def _error(text: str | None) -> dict[str, str | None]:
+    line, hint = split_hint(text or "")
+    return {"error": line or None, "hint": hint or None}
 
 
 def attempts_by(database: Database, run_id: str) -> list[dict[str, Any]]:
@@ -164,7 +169,7 @@ def _shown(rows: list[sqlite3.Row]) -> list[dict[str, Any]]:
             **{name: row[name] for name in ("n", "take", "outcome")},
             **{name: row[name] for name in Spent.__slots__},
             **{name: row[name] for name in ("opened_at", "called_at", "closed_at", "art_sha256")},
-            "error": row["error_text"],
+            **_error(row["error_text"]),
             "request": json.loads(row["request_json"]),
             "response": json.loads(row["response_json"] or "{}"),
         }

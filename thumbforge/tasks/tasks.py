@@ -201,7 +201,8 @@ def make_thumb(uptodate: ThumbUpToDate, task: Any) -> Any:
     except ThumbforgeError as error:
         return TaskFailed(describe(error))
     if outcome.status != "completed" or outcome.final is None:
-        return TaskFailed(outcome.error or outcome.status)
+        hint = f"\nhint: {outcome.hint}" if outcome.hint else ""
+        return TaskFailed(f"{outcome.error or outcome.status}{hint}")
     # The final key was not known before the art was made, so doit hears of this dependency only now.
     manifest = session.project.store.manifest_path(outcome.final_key)
     task.file_dep = {session.file_deps[name][0], relative(manifest, session.project.root)}

@@ -131,6 +131,7 @@ def _document(project: Project, run: sqlite3.Row, found: list[Candidate], sheet:
                 "picked": c.picked,
                 "compliant": c.compliant,
                 "error": c.error,
+                "hint": c.hint or None,
                 "art": shown(c.art),
                 "final": shown(c.final),
             }
@@ -141,7 +142,7 @@ def _document(project: Project, run: sqlite3.Row, found: list[Candidate], sheet:
 
 
 def _print_candidates(project: Project, run: sqlite3.Row, found: list[Candidate], sheet: Path | None) -> None:
-    from thumbforge.commands.telling.view import print_table, write
+    from thumbforge.commands.telling.view import print_hints, print_table, write
     from thumbforge.planning.project import relative
 
     write(f"{run['kind']} run {run['id']} ({run['status']})")
@@ -160,5 +161,6 @@ def _print_candidates(project: Project, run: sqlite3.Row, found: list[Candidate]
             for c in found
         ],
     )
+    print_hints("candidate", ((str(c.ordinal), c.hint) for c in found))
     if sheet:
         write(f"Contact sheet: {relative(sheet, project.root)}")

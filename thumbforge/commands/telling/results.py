@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from thumbforge.commands.command import print_json
-from thumbforge.commands.telling.view import print_table, write
+from thumbforge.commands.telling.view import print_hints, print_table, write
 from thumbforge.errors import Exit
 from thumbforge.making.rollup import ItemResult, Result
 from thumbforge.planning.plan import Row, counts
@@ -74,6 +74,8 @@ def print_result(result: Result, project: Project, page: str, *, as_json: bool) 
     print_table(("part", "title", "status", "size", "compliant", "asset", "error"), [_line(item) for item in told])
     if untold := len(result.items) - len(told):
         write(f"{untold} were up to date and are not listed; --json has them all.")
+    at_the_end = result.reason.hint if result.reason else ""
+    print_hints("part", ((_part(item.before), item.hint) for item in told if item.hint != at_the_end))
     write(result.stop or f"{tally(result)}: out/{result.planned.series.name}/")
     if titles := _hard_to_read(result):
         write(titles)
@@ -167,6 +169,7 @@ def _item(item: ItemResult, project: Project) -> dict[str, Any]:
         "compliant": compliant,
         "final_asset": picture and asset(picture, project),
         "error": item.error,
+        "hint": item.hint or None,
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from thumbforge.text import one_line
@@ -15,6 +15,20 @@ def when(seconds: float | None) -> str:
 
 def write(line: str) -> None:
     sys.stdout.write(line + "\n")
+
+
+FEW = 10
+
+
+def print_hints(what: str, failed: Iterable[tuple[str, str]]) -> None:
+    """One line for each hint, with the parts (or what they are) that it is for: (name, hint), where "" is none."""
+    named: dict[str, list[str]] = {}
+    for name, hint in failed:
+        named.setdefault(hint, []).append(name)
+    for hint, names in named.items():
+        if hint:
+            more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
+            write(f"hint for {what} {', '.join(names[:FEW])}{more}: {one_line(hint)}")
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
