@@ -36,6 +36,17 @@ class ItemResult:
         return "failed" if self.after.status == "failed" else "pending"
 
     @property
+    def became(self) -> str:
+        """What the run did for the item, in a reader's words; its status where it is not there."""
+        if self.status != "completed":
+            return self.status
+        if self.before.restore:
+            return "put back"
+        if self.before.idle:
+            return "up to date"
+        return "drawn again" if self.before.action == "refinish" else "made"
+
+    @property
     def is_compliance_failure(self) -> bool:
         """Completed ones count too: what is asked is whether anything failed for another reason."""
         return self.status == "completed" or (self.after.final is not None and not self.after.final.compliant)

@@ -6,6 +6,7 @@ Light on purpose: doit imports every reporter for each command.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -95,8 +96,10 @@ def ending(result: Result) -> str:
 
 
 def tally(result: Result) -> str:
-    summary = result.summary
-    return f"{summary.completed} completed, {summary.failed} failed, {summary.pending} pending"
+    """`1 drawn again, 29 up to date`: what became of the items, the failures last."""
+    found = Counter(item.became for item in result.items)
+    order = ("made", "drawn again", "put back", "up to date", "pending", "failed")
+    return ", ".join(f"{found[word]} {word}" for word in order if found[word]) or "no items"
 
 
 def how_to_go_on(result: Result) -> str:

@@ -24,10 +24,12 @@ def print_plan(rows: Sequence[Row], *, as_json: bool, exit_code: Exit) -> None:
             {"dry_run": True, "summary": counts(rows), "plan": [_planned(r) for r in rows], "exit_code": exit_code}
         )
         return
-    print_table(
-        ("part", "title", "key", "action", "reason"),
-        [(_part(r), r.wanted.item.title, r.wanted.key[:8], r.action, r.reason) for r in rows],
-    )
+    listed = [row for row in rows if not row.is_done or row.remark or row.changes]
+    if listed:
+        print_table(
+            ("part", "title", "key", "action", "reason"),
+            [(_part(r), r.wanted.item.title, r.wanted.key[:8], r.action, r.reason) for r in listed],
+        )
     told = estimate(rows[0].wanted.series.profile, sum(row.calls for row in rows))
     found = ", ".join(f"{count} {action}" for action, count in counts(rows).items() if count)
     write(f"{counted(len(rows), 'item')}: {found}; {told}. Nothing was changed.")
@@ -63,20 +65,18 @@ def print_result(result: Result, project: Project, page: str, *, as_json: bool) 
         if result.stop:
             sys.stderr.write(result.stop + "\n")
         return
-    if result.run_id is None and result.exit_code == Exit.DONE and not any(i.before.restore for i in result.items):
+    told = [item for item in result.items if item.became != "up to date"]
+    if not told and result.exit_code == Exit.DONE:
         write(f"Nothing to do: all {result.summary.total} thumbnails of {result.planned.series.name} are up to date.")
-        for item in result.items:
-            if item.before.is_locked and item.before.changes:
-                write(f"part {_part(item.before)} is {item.before.reason}")
+        _print_locked(result)
         return
-    _print_header(result)
-    told = _worth_telling(result)
-    print_table(("part", "title", "status", "size", "compliant", "asset", "error"), [_line(item) for item in told])
-    if untold := len(result.items) - len(told):
-        write(f"{untold} were up to date and are not listed; --json has them all.")
+    if result.run_id:
+        _print_header(result)
+    print_table(("part", "title", "status", "size", "compliant", "file", "error"), [_line(item) for item in told])
     at_the_end = result.reason.hint if result.reason else ""
     print_hints("part", ((_part(item.before), item.hint) for item in told if item.hint != at_the_end))
     write(result.stop or f"{tally(result)}: out/{result.planned.series.name}/")
+    _print_locked(result)
     if titles := _hard_to_read(result):
         write(titles)
     if odd := [row for row in result.rows if row.wanted.item_key in result.unlike]:
@@ -94,14 +94,10 @@ def _unlike(row: Row, result: Result) -> dict[str, Any]:
     return {"part": item.part, "position": row.wanted.position, "video": item.video, "reason": reason}
 
 
-MANY = 200
-"""Items of a run from which on those that were up to date are only counted: nobody looks for one line in thousands."""
-
-
-def _worth_telling(result: Result) -> Sequence[ItemResult]:
-    if len(result.items) <= MANY:
-        return result.items
-    return [item for item in result.items if _status(item) != "skipped"]
+def _print_locked(result: Result) -> None:
+    for item in result.items:
+        if item.before.is_locked and item.before.changes:
+            write(f"part {_part(item.before)} is {item.before.reason}")
 
 
 def _line(item: ItemResult) -> tuple[str, ...]:
@@ -109,10 +105,10 @@ def _line(item: ItemResult) -> tuple[str, ...]:
     return (
         _part(item.before),
         item.before.wanted.item.title,
-        _status(item),
+        item.became,
         size_of(picture),
         {True: "yes", False: "no", None: ""}[compliant],
-        picture.sha256[:12] if picture else "",
+        item.after.wanted.export_name if item.after.is_in_place else "",
         item.error or "",
     )
 
@@ -121,14 +117,15 @@ def _print_header(result: Result) -> None:
     series = result.planned.series
     ignored = ", ignored by the provider" if result.reference_ignored else ""
     for name, value in (
-        ("run", result.run_id or "none: no picture was made"),
+        ("run", result.run_id and result.run_id[:8]),
         ("playlist", f"{series.playlist.playlist.title or series.playlist_name} ({series.playlist.playlist.id})"),
         ("template", f"{series.template.name} v{series.template.version}"),
         ("provider", series.profile.name),
         ("reference", f"{series.hero.path.name} ({series.hero.sha256[:12]}{ignored})"),
-        ("parent run", series.hero.run_id),
+        ("parent run", series.hero.run_id and series.hero.run_id[:8]),
     ):
-        write(f"{name:<11} {one_line(value)}")
+        if value:
+            write(f"{name:<11} {one_line(value)}")
     write("")
 
 
@@ -141,10 +138,6 @@ def _hard_to_read(result: Result) -> str:
         if parts:
             said.append(f"{what}: part {', '.join(parts)}")
     return f"Titles that are {'; '.join(said)}. Set a shorter `text` for these items in the playlist." if said else ""
-
-
-def _status(item: ItemResult) -> str:
-    return "skipped" if item.before.idle and item.status == "completed" else item.status
 
 
 def final_of(item: ItemResult) -> tuple[StoredPicture | None, bool | None]:
@@ -168,9 +161,17 @@ def _item(item: ItemResult, project: Project) -> dict[str, Any]:
         "status": item.status,
         "compliant": compliant,
         "final_asset": picture and asset(picture, project),
+        "exported": exported(item.after, project),
         "error": item.error,
         "hint": item.hint or None,
     }
+
+
+def exported(row: Row, project: Project) -> str | None:
+    """The item's file in out/, counted from the project directory; None where its picture is not there."""
+    path = project.out / row.wanted.series.name / row.wanted.export_name
+    is_there = row.is_in_place and (not row.is_locked or path.is_file())  # a locked one may have an older name
+    return relative(path, project.root) if is_there else None
 
 
 def asset(picture: StoredPicture, project: Project) -> dict[str, Any]:

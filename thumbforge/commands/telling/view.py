@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -32,7 +33,8 @@ def print_hints(what: str, failed: Iterable[tuple[str, str]]) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table that fits a terminal by cutting its widest cells; in a pipe nothing is cut."""
+    """A table. On a terminal it fits (see `table`), in the state's colours; in a pipe it has one form: each row one
+    line, each column in its place, nothing cut."""
     cells = [[one_line(cell) for cell in row] for row in rows]
     if sys.stdout.isatty():
         _print_fitting(columns, cells)
@@ -41,36 +43,38 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def _print_fitting(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from thumbforge.commands.telling.table import lay_out
 
-    table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
-    for column in columns:
-        table.add_column(column, no_wrap=True, overflow="ellipsis", justify="right" if column in _RIGHT else "left")
-    for row in rows:
-        table.add_row(*(Text(cell, style=_STYLES.get(cell, "")) for cell in row))
-    Console(file=sys.stdout, highlight=False).print(table)
+    is_coloured = has_colours(os.environ)
+    for line in lay_out(columns, rows, width_of_terminal()):
+        styled = (f"\x1b[{span.style}m{span.text}\x1b[0m" if is_coloured and span.style else span.text for span in line)
+        write("".join(styled))
+
+
+def width_of_terminal() -> int:
+    """Columns of the terminal that stdout is; `COLUMNS` goes before it. 80 where nobody knows."""
+    try:
+        known = os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):
+        known = 0
+    told = os.environ.get("COLUMNS", "")
+    return (int(told) if told.isdecimal() and len(told) < 6 else 0) or known or 80
+
+
+def has_colours(environ: Mapping[str, str]) -> bool:
+    """Of a terminal: not where it cannot, or where nobody wants them."""
+    return not environ.get("NO_COLOR") and environ.get("TERM", "dumb") not in {"dumb", "unknown", ""}
 
 
 def _print_in_full(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """By hand: Rich takes four seconds for ten thousand lines."""
     from rich.cells import cell_len
+
+    from thumbforge.commands.telling.table import RIGHT
 
     widths = [max(map(cell_len, column)) for column in zip(columns, *rows, strict=True)]
     for row in (columns, *rows):
         padded = []
         for name, cell, width in zip(columns, row, widths, strict=True):
             room = " " * (width - cell_len(cell))
-            padded.append(room + cell if name in _RIGHT else cell + room)
+            padded.append(room + cell if name in RIGHT else cell + room)
         write("  ".join(padded).rstrip())
-
-
-_RIGHT = frozenset({"part", "items", "done", "redraw", "retry", "make", "failed", "locked"})
-_STYLES: Mapping[str, str] = {
-    "failed": "red",
-    "completed": "green",
-    "pending": "yellow",
-    "create": "green",
-    "retry": "yellow",
-}
