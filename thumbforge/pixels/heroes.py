@@ -74,7 +74,10 @@ def _opened(
     rgb, mask = _fitted(rgb, width, height), mask and _fitted(mask, width, height)
     face = face or cast("Shares | None", facts.get("face"))
     poor = masks.usable(mask) if mask and has_ground else ""
-    return Hero(rgb, _subject(rgb, None if poor else mask, subject, face), has_ground, _is_flat(rgb), poor)
+    found, flat = _subject(rgb, None if poor else mask, subject, face), _is_flat(rgb)
+    if flat and found.kind == "found" and face is None:
+        found = Subject("none")  # a part of a window is no subject: all of it is shown
+    return Hero(rgb, found, has_ground, flat, poor)
 
 
 def _subject(rgb: Image.Image, mask: Image.Image | None, box: Shares | None, face: Shares | None) -> Subject:

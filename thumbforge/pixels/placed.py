@@ -198,7 +198,7 @@ def chosen_look(hero: Hero, free: Free) -> str:
     cut = bool(subject.cut & ({"top"} if free.across else {"top", words}))
     if not hero.has_ground or (subject.kind == "masked" and not cut):
         return "cutout"
-    if subject.kind == "none" or (hero.flat and subject.kind == "found") or _spans(subject):
+    if subject.kind == "none" or _spans(subject):
         return "card"
     if free.panelled and subject.face is None and _too_wide(hero, free):
         return "card"

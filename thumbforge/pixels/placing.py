@@ -75,6 +75,7 @@ class _Shown:
     stands: bool
     at_top: bool
     at_outer: bool
+    exact: bool
 
     @classmethod
     def of(cls, subject: Subject, hero: tuple[int, int], flip: bool) -> _Shown:
@@ -93,6 +94,7 @@ class _Shown:
             "foot" in subject.cut,
             "top" in subject.cut,
             ("left" if flip else "right") in subject.cut,
+            subject.mask is not None,
         )
 
     @property
@@ -229,7 +231,8 @@ def _above(s: _Shown, look: str, free: Free, width: int, height: int) -> Lie:
         scale = min(_FACE * height / s.face[3], room / max(chin - s.crown, 1.0))
         ends, middle = chin, s.face[0] + s.face[2] / 2
     else:
-        ends = s.top + (_upper(s.shape) if s.stands else 1.0) * s.high
+        upper = _UPPER if s.exact else _upper(s.shape)
+        ends = s.top + (upper if s.stands else 1.0) * s.high
         scale = min(room / (ends - s.top), 0.86 * width / s.wide)
         middle = (s.left + s.right) / 2
     begins = s.crown if s.face else s.top

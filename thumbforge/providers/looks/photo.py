@@ -15,6 +15,8 @@ from thumbforge.providers.looks.stage import Stage, around, toned
 _TONES = (0.20, 0.54)
 _LAID = 0.96
 _SOFT_EDGE = 0.16
+_FAR = 0.24
+"""Share of the width, beyond the photo, over which its own ground takes the item's hue."""
 
 
 class Photo:
@@ -54,10 +56,13 @@ def _beside(stage: Stage) -> tuple[Image.Image, Image.Image]:
 
 def _across(stage: Stage) -> tuple[Image.Image, Image.Image]:
     """The photo above, the tone rising from the foot to where the words begin."""
-    floor, inner = floor_of(stage.placed.free, stage.size[1]) / stage.size[1], stage.inner(_SOFT_EDGE)
+    width, height = stage.size
+    floor, inner = floor_of(stage.placed.free, height) / height, stage.inner(_SOFT_EDGE)
+    left, right = stage.out[0] / width, stage.out[2] / width
 
     def words(x: float, y: float) -> float:
-        return max(0.88 * masks.smooth(floor - 0.03, floor + 0.24, y), 0.80 * (1 - inner(x, y)))
+        away = masks.smooth(-0.02, _FAR, max(left - x, x - right))
+        return max(0.88 * masks.smooth(floor - 0.03, floor + 0.24, y), 0.85 * away)
 
     reveal = layers.field(stage.size, inner)
     return layers.field(stage.size, words), ImageChops.lighter(reveal, stage.shape)
