@@ -42,6 +42,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
 
+from thumbforge.text import clean
+
+SHOWN_PROBLEMS = 100
+"""So many problems of specs are told at once; who mends them asks again."""
+
 
 class Exit(IntEnum):
     """Exit statuses of every thumbforge command (section "Exit codes" of the README)."""
@@ -264,13 +269,16 @@ class Interrupted(ThumbforgeError):
 
 
 def describe(error: ThumbforgeError) -> str:
-    """`code: message`, each problem on a line of its own where there are several, then the hint."""
+    """`code: message`, each problem on a line of its own where there are several, then the hint. Whatever a spec or a
+    service put into it, there is nothing in it that a terminal would obey, and no more than a screen or two."""
     lines = [f"{error.code}: {error.message}"]
     if isinstance(error, SpecError) and len(error.problems) > 1:
-        lines += [f"  {problem}" for problem in error.problems]
+        lines += [f"  {problem}" for problem in error.problems[:SHOWN_PROBLEMS]]
+        if left := len(error.problems) - SHOWN_PROBLEMS:
+            lines += [f"  and {left:,} more"] if left > 0 else []
     if error.hint:
         lines.append(f"hint: {error.hint}")
-    return "\n".join(lines)
+    return clean("\n".join(lines))
 
 
 def split_hint(text: str) -> tuple[str, str]:

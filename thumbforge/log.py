@@ -140,7 +140,7 @@ def _plain(event: Mapping[str, Any]) -> str:
     shown = {k: v for k, v in event.items() if k not in {"event", "level", "timestamp", "exception"} and v is not None}
     pairs = " ".join(f"{key}={_word(str(value)[:8] if key in _IDS else value)}" for key, value in shown.items())
     line = f"{event['timestamp'][11:19]} {event['level']} {event['event']}"
-    return f"{line}  {pairs}" if pairs else line
+    return printable(f"{line}  {pairs}" if pairs else line)
 
 
 def _word(value: Any) -> str:

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
+
+_OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What JSON may hold raw: C1 controls, marks of direction, other line ends, halves of characters."""
 
 
 def printable(text: str) -> str:
     """A space for every character that is no sign: line breaks, control and direction characters, lone surrogates."""
     return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)
+
+
+def clean(text: str) -> str:
+    """The same lines without anything that a terminal would obey. What is written for people passes here."""
+    return text if text.isprintable() else "\n".join(map(printable, text.split("\n")))
+
+
+def plain_json(text: str) -> str:
+    """A JSON document with escapes for what a terminal would obey or show in another order; it says the same."""
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def one_line(text: str, most: int | None = None) -> str:

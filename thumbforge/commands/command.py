@@ -16,10 +16,21 @@ from doit.cmdparse import CmdOption
 from thumbforge import install, log, settings
 from thumbforge.commands.line.parsing import Typed, arguments_of, choose, take_apart
 from thumbforge.commands.verbs import EVERYWHERE, JSON, Verb, Word, all_options, usage_hint
-from thumbforge.errors import Exit, Interrupted, NotFound, SpecError, ThumbforgeError, UsageError, describe
+from thumbforge.errors import (
+    SHOWN_PROBLEMS,
+    Exit,
+    Interrupted,
+    NotFound,
+    SpecError,
+    ThumbforgeError,
+    UsageError,
+    describe,
+)
 from thumbforge.redact import redact
+from thumbforge.streams import prepare
 from thumbforge.tasks import variables
 from thumbforge.tasks.options import Option
+from thumbforge.text import plain_json
 
 if TYPE_CHECKING:
     from thumbforge.planning.project import Project
@@ -78,6 +89,7 @@ class ThumbCommand(Command):  # type: ignore[misc]
     def perform(self, all_words: Sequence[str]) -> int:
         """From all that was typed besides the command's name to an exit status. Never raises, prints no traceback."""
         as_json = "--json" in all_words
+        prepare()
         try:
             typed = take_apart(self.name, self.verbs, all_words)
             if said := install.namesake():
@@ -101,8 +113,7 @@ class ThumbCommand(Command):  # type: ignore[misc]
             return int(Exit.UNEXPECTED)
         except Exception as error:  # noqa: BLE001 - the last line of defence of a command
             log.error("unexpected", exc_info=error)
-            message = f"{type(error).__name__}: {error}"
-            return fail(ThumbforgeError(message, hint="this is a bug; the log file has the details"), as_json=as_json)
+            return fail(unexpected(error), as_json=as_json)
 
     def _help_on(self, typed: Typed) -> str:
         """`hero pick --help` is about one verb, `hero --help` about all."""
@@ -129,6 +140,15 @@ class ThumbCommand(Command):  # type: ignore[misc]
         return UsageError(
             f"{called} needs {article} {word.name}{f'; {known}' if known else ''}", hint=usage_hint(called, verb)
         )
+
+
+def unexpected(error: Exception) -> ThumbforgeError:
+    """An error that nothing foresaw. What the system says (no permission, no space) is told as it is, and is no bug."""
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes)) else ""
+        hint = "check who owns these files, and the space that is left"
+        return ThumbforgeError(f"{where}{error.strerror}", hint=hint)
+    return ThumbforgeError(f"{type(error).__name__}: {error}", hint="this is a bug; the log file has the details")
 
 
 def obey(everywhere: Mapping[str, Any]) -> None:
@@ -163,9 +183,11 @@ def fail(error: ThumbforgeError, *, as_json: bool) -> int:
     if as_json:
         document: dict[str, Any] = {"code": error.code, "message": error.message, "hint": error.hint}
         if isinstance(error, SpecError):
-            document["problems"] = [str(problem) for problem in error.problems]
+            document["problems"] = [str(problem) for problem in error.problems[:SHOWN_PROBLEMS]]
+            if (left := len(error.problems) - SHOWN_PROBLEMS) > 0:
+                document["more_problems"] = left
         document["exit_code"] = int(error.exit_code)
-        sys.stderr.write(json.dumps(redact(document), ensure_ascii=False) + "\n")
+        sys.stderr.write(plain_json(json.dumps(redact(document), ensure_ascii=False)) + "\n")
     else:
         sys.stderr.write(redact(describe(error)) + "\n")
     return int(error.exit_code)
@@ -173,5 +195,5 @@ def fail(error: ThumbforgeError, *, as_json: bool) -> int:
 
 def print_json(document: Mapping[str, Any]) -> None:
     """The one document of a `--json` command."""
-    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    sys.stdout.write(plain_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n")
     sys.stdout.flush()

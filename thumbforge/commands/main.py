@@ -11,6 +11,7 @@ from typing import Any
 
 from thumbforge import __version__
 from thumbforge.errors import Exit, ThumbforgeError
+from thumbforge.streams import prepare
 
 # doit's own commands end with its codes (1 failed, 2 error, 3 before start); under `thumbforge` they end with ours.
 _NATIVE = {0: 0, 1: 1, 2: 1, 3: 2}
@@ -20,6 +21,7 @@ _LOOKS = frozenset({"list", "info", "help", "dumpdb"})
 
 def main(argv: Sequence[str] | None = None) -> int:
     """`thumbforge …` equals `doit …`; returns the exit code."""
+    prepare()
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:1] == ["--version"]:
         sys.stdout.write(f"thumbforge {__version__}\n")

@@ -16,6 +16,7 @@ from doit.reporter import ConsoleReporter
 from thumbforge.errors import Exit, LimitReached, ThumbforgeError, describe
 from thumbforge.tasks import session as sessions
 from thumbforge.tasks.progress import Progress, interruptible, item_name
+from thumbforge.text import clean
 
 if TYPE_CHECKING:
     from thumbforge.making.rollup import Result
@@ -30,6 +31,10 @@ class ThumbReporter(ConsoleReporter):  # type: ignore[misc]
         super().__init__(outstream, options)
         self._stack = ExitStack()
         self._ours_failed = False
+
+    def write(self, text: str) -> None:
+        """Whatever a task, a spec or a service said, the terminal is the user's."""
+        super().write(clean(text))
 
     def initialize(self, tasks: Any, selected_tasks: Any) -> None:
         session = sessions.current()

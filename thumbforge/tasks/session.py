@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from thumbforge import log
 from thumbforge.errors import Exit
 from thumbforge.tasks.checker import ContentChecker
+from thumbforge.text import clean
 
 if TYPE_CHECKING:
     from thumbforge.cancel import Cancel
@@ -223,4 +224,4 @@ def tell_cost(profile: Profile, rows: Iterable[Row], *, spent: str = "") -> None
 
     calls = sum(row.calls for row in rows)
     if calls and not log.is_quiet() and (profile.price or capabilities_of(profile).paid):
-        sys.stderr.write(f"{estimate(profile, calls)}{f', {spent} spent before' if spent else ''}\n")
+        sys.stderr.write(clean(f"{estimate(profile, calls)}{f', {spent} spent before' if spent else ''}") + "\n")

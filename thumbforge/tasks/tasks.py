@@ -19,6 +19,7 @@ from thumbforge.planning.decide import PlannedSeries, plan_series
 from thumbforge.planning.plan import Row, select
 from thumbforge.planning.project import Project, relative
 from thumbforge.planning.series import SeriesRequest, all_series, resolve
+from thumbforge.streams import replace_letters
 from thumbforge.tasks import session as sessions
 from thumbforge.tasks import variables
 from thumbforge.tasks.progress import item_name
@@ -45,6 +46,7 @@ def task_thumb() -> Iterator[dict[str, Any]]:
 
 def _session_of_dodo() -> Session:
     """Plans what the command line names (`playlist=… hero=…`, `series=…`), or every series of the project."""
+    replace_letters()
     pairs = variables.of_tasks()
     project = Project(Path.cwd(), Path(get_initial_workdir() or Path.cwd()))
     placement = Placement.of(project.settings, pairs.get("executor"), pairs.get("scheduler"))

@@ -15,7 +15,7 @@ from thumbforge.planning.prices import estimate
 from thumbforge.planning.project import Project, relative
 from thumbforge.store.pictures import StoredPicture
 from thumbforge.tasks.reporter import how_to_go_on, tally
-from thumbforge.text import counted, one_line
+from thumbforge.text import clean, counted, one_line
 
 
 def print_plan(rows: Sequence[Row], *, as_json: bool, exit_code: Exit) -> None:
@@ -63,7 +63,7 @@ def print_result(result: Result, project: Project, page: str, *, as_json: bool) 
             }
         )
         if result.stop:
-            sys.stderr.write(result.stop + "\n")
+            sys.stderr.write(clean(result.stop) + "\n")
         return
     told = [item for item in result.items if item.became != "up to date"]
     if not told and result.exit_code == Exit.DONE:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from thumbforge.text import one_line
+from thumbforge.text import clean, one_line
 
 
 def when(seconds: float | None) -> str:
@@ -15,7 +15,7 @@ def when(seconds: float | None) -> str:
 
 
 def write(line: str) -> None:
-    sys.stdout.write(line + "\n")
+    sys.stdout.write(clean(line) + "\n")
 
 
 FEW = 10
