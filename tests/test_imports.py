@@ -28,6 +28,7 @@ ORDER = (
         "cores",
         "install",
         "named",
+        "streams",
         "text",
     ),
     ("pixels",),
