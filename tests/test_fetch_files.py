@@ -15,6 +15,8 @@ from tests.fetch_site import Site, make_site, refused
 DATA = Path(__file__).parent / "data" / "playlists"
 EXPECT = json.loads((DATA / "expect.json").read_text(encoding="utf-8"))
 NEUTRAL = "PLtfNeutral0000000000000000000000x"
+WATCHED = "https://www.youtube.com/watch?v=tfVid000001"
+UPLOADS = "https://www.youtube.com/playlist?list=UU0123456789abcdefghijkl"
 LINK = f"https://www.youtube.com/playlist?list={NEUTRAL}"
 
 FAKE_YTDLP = """
@@ -252,16 +254,21 @@ def test_without_key_and_ytdlp_the_ways_are_told(site: Site, monkeypatch: pytest
     ("word", "address"),
     [
         (LINK, LINK),
-        ("https://youtu.be/tfVid000001", "https://www.youtube.com/watch?v=tfVid000001"),
+        ("https://youtu.be/tfVid000001", WATCHED),
         ("@neutral", "https://www.youtube.com/@neutral/videos"),
         ("youtube.com/user/neutral", "https://www.youtube.com/user/neutral/videos"),
     ],
 )
 def test_ytdlp_is_asked_where_there_is_no_key(word: str, address: str, tool: Site, tmp_path: Path) -> None:
-    """In-process, flat, by a clean address; a redirect is followed once; then it is fresh for a day."""
-    told = tool.with_environment(FAKE_YTDLP_ELSEWHERE="1").fetch(word)
+    """In-process, flat, by a clean address; a redirect is followed once; then it is fresh for a day. A channel is
+    looked up, and its list is the one that the Data API has."""
+    answer = json.loads((DATA / "scikit-learn-9.json").read_text()) | {"channel_id": f"UC{UPLOADS[-22:]}"}
+    (tmp_path / "answer.json").write_text(json.dumps(answer))
+    tool = tool.with_environment(FAKE_YTDLP_ELSEWHERE="1", FAKE_YTDLP_FILE=str(tmp_path / "answer.json"))
+    told = tool.fetch(word)
     assert (told["source"], told["items"]) == ("ytdlp", 9)
-    assert asked(tmp_path) == [address, f"{address}&tab=1"]
+    addresses = [address] if address in (LINK, WATCHED) else [address, UPLOADS]
+    assert asked(tmp_path) == [each for one in addresses for each in (one, f"{one}&tab=1")]
     if word.startswith("@"):
         assert tool.fetch(word)["fresh"] is True
 

@@ -152,7 +152,9 @@ def test_one_that_answered_and_never_ended_is_used(agy: Agy, tmp_path: Path) -> 
         ("empty", ProviderError, "nothing instead of an answer"),
         ("garbage", ProviderError, "text instead of an answer"),
         ("json_list", ProviderError, "JSON instead of an answer"),
-        ("two_lines", ProviderError, "text instead of an answer"),
+        ("lost_output_two", ProviderError, "nothing instead of an answer"),
+        ("denied_prose", OutputMissing, "a tool was denied a permission"),
+        ("killed", ProviderError, "killed by signal 9 (memory?)"),
     ],
 )
 def test_an_outcome_is_what_the_table_says(
@@ -226,3 +228,28 @@ def test_there_is_no_agy(tmp_path: Path) -> None:
     with pytest.raises(ProviderSetup, match="there is no program agy-of-nobody") as caught:
         AntigravityProvider({"binary": "agy-of-nobody"}).generate(a_request(), call_in(tmp_path))
     assert "install" in caught.value.hint
+
+
+@pytest.mark.parametrize("case", ["lost_output", "two_lines"])
+def test_a_fresh_picture_counts_although_the_output_was_lost(agy: Agy, tmp_path: Path, case: str) -> None:
+    """The quota is spent, and exactly one conversation is new: the file is the proof."""
+    agy.plays(case)
+    found = agy.provider().generate(a_request(), call_in(tmp_path))
+    assert found.media_type == "image/jpeg"
+    assert (agy.brain / found.notes["conversation"]).is_dir()
+
+
+def test_a_picture_without_an_answer_is_nobodys_while_several_calls_run(agy: Agy, tmp_path: Path) -> None:
+    """It could be the other's."""
+    provider = agy.provider()
+    with provider._counted():
+        agy.plays("lost_output")
+        with pytest.raises(ProviderError, match="nothing instead of an answer"):
+            provider.generate(a_request(), call_in(tmp_path))
+
+
+def test_only_an_old_version_is_told_to_be_one(agy: Agy, tmp_path: Path) -> None:
+    """Output that is no answer has other causes, too."""
+    assert ">= 1.1.8" not in failed(agy, tmp_path, "garbage").hint
+    agy.setenv("STUB_AGY_VERSION", "1.1.7")
+    assert ">= 1.1.8" in failed(agy, tmp_path, "garbage").hint

@@ -16,9 +16,9 @@ from tests.data_api_server import RESPONSES
 from tests.recorded_server import Play, RecordedServer, answer, in_turn, message, raw, slow, stalled
 from tests.stubs.http_kit import SOON_S, until
 from thumbforge.cancel import Cancel
-from thumbforge.errors import Interrupted, NotFound, SourceError, SourceQuota
+from thumbforge.errors import Interrupted, NotFound, SourceAuth, SourceError, SourcePrivate, SourceQuota
 from thumbforge.sources import asking
-from thumbforge.sources.api_errors import Again, error_of
+from thumbforge.sources.api_errors import Again, error_of, inside
 from thumbforge.sources.api_pages import duration_of, from_pages
 from thumbforge.sources.part_marks import MAX_PART, part_in
 
@@ -45,6 +45,37 @@ def test_a_quota_error_says_when() -> None:
     assert isinstance(error, SourceQuota)
     assert error.resets_at == datetime(2026, 1, 6, 8, 0, tzinfo=UTC).timestamp()
     assert "2026-01-06 08:00 UTC (in 22 h 1 min)" in error.hint
+
+
+KEY_BLOCKED = [
+    ("API_KEY_HTTP_REFERRER_BLOCKED", "Requests from referer <empty> are blocked.", "restricted"),
+    ("", "Requests from referer <empty> are blocked.", "restricted"),
+    ("API_KEY_IP_ADDRESS_BLOCKED", "The provided API key has an IP address restriction.", "restricted"),
+    ("API_KEY_SERVICE_BLOCKED", "Requests to this API youtube method a.b.C.List are blocked.", "restricted"),
+    ("CONSUMER_SUSPENDED", "Permission denied: Consumer 'project_number:1' has been suspended.", "suspended"),
+]
+
+
+@pytest.mark.parametrize(("reason", "words", "says"), KEY_BLOCKED)
+@pytest.mark.parametrize("general", ["forbidden", ""])
+def test_a_blocked_key_is_told_as_that_and_never_as_a_private_list(
+    reason: str, words: str, says: str, general: str
+) -> None:
+    """The precise reason comes before `forbidden`, which stands beside it; what is in angles may be a word."""
+    error: dict[str, Any] = {"code": 403, "message": words, "status": "PERMISSION_DENIED"}
+    error["errors"] = [{"message": words, "reason": general}] if general else []
+    error["details"] = [{"@type": "x", "reason": reason}] if reason else []
+    found = error_of(403, json.dumps({"error": error}).encode(), "playlist PLx")
+    assert type(found) is SourceAuth
+    assert says in found.message
+    assert ("<empty>" in words) is ("<empty>" in found.message)
+
+
+def test_an_error_in_an_answer_200_keeps_its_reason() -> None:
+    """It is no JSON of another shape."""
+    document = {"error": {"code": 403, "message": "no", "errors": [{"reason": "playlistItemsNotAccessible"}]}}
+    assert type(inside(document, json.dumps(document).encode(), "playlist PLx")) is SourcePrivate
+    assert inside({"items": []}, b"{}", "playlist PLx") is None
 
 
 @given(st.integers(300, 599), st.binary(max_size=80) | st.recursive(

@@ -58,6 +58,10 @@ CHANNEL = "UC0123456789_-abcdefghij"
         ("@some.body-1", ChannelLink("@some.body-1")),
         ("https://www.youtube.com/@some.body-1/videos?view=0", ChannelLink("@some.body-1")),
         ("m.youtube.com/user/somebody", ChannelLink("somebody")),
+        ("https://www.youtube.com/@some.body-1/shorts", ChannelLink("@some.body-1", "shorts")),
+        ("https://www.youtube.com/@some.body-1/Streams?x=1", ChannelLink("@some.body-1", "streams")),
+        (f"https://www.youtube.com/channel/{CHANNEL}/shorts", PlaylistLink(f"UUSH{CHANNEL[2:]}")),
+        (f"https://www.youtube.com/channel/{CHANNEL}/streams", PlaylistLink(f"UULV{CHANNEL[2:]}")),
         (f"https://www.youtube.com/@somebody?list={LIST}", PlaylistLink(LIST)),
     ],
 )
@@ -82,6 +86,21 @@ def test_a_target_that_names_nothing_is_refused(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_target(text)
     assert "playlist" in caught.value.hint
+
+
+@pytest.mark.parametrize("channel", ["@somebody", f"channel/{CHANNEL}", "user/somebody"])
+@pytest.mark.parametrize("tab", ["playlists", "search", "community", "podcasts", "about", "nonsense"])
+def test_a_page_of_a_channel_that_is_no_list_is_refused(channel: str, tab: str) -> None:
+    """Never all uploads in its place, without a word."""
+    with pytest.raises(UsageError, match=f"the page {tab} of a channel is no list of videos"):
+        parse_target(f"https://www.youtube.com/{channel}/{tab}?query=x")
+
+
+def test_an_old_custom_name_is_refused_with_what_to_copy() -> None:
+    """Nothing can look it up."""
+    with pytest.raises(UsageError, match="c/Somebody is an old kind of name") as caught:
+        parse_target("https://www.youtube.com/c/Somebody/videos")
+    assert "@handle" in caught.value.hint
 
 
 @pytest.mark.parametrize("prefix", ["PL", "UU", "FL", "OL"])

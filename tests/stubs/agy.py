@@ -9,6 +9,7 @@ STUB_AGY_VERSION   what --version says; STUB_AGY_DELAY, seconds that a picture t
 import fcntl
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -213,6 +214,18 @@ def ended_badly(name):
         end(envelope(STATUSES[name], ""))
     if name == "empty":
         end("")
+    if name in ("lost_output", "lost_output_two"):  # what was printed went nowhere
+        put("wide.jpg")
+        if name == "lost_output_two":
+            other = brain().parent / str(uuid.uuid4())
+            other.mkdir()
+            (other / "other_1.jpg").write_bytes((Path(os.environ["STUB_AGY_PICTURES"]) / "wide.jpg").read_bytes())
+        end("")
+    if name == "denied_prose":
+        end("", stderr="A tool needed a permission that was not granted.\n")
+    if name == "killed":
+        record()
+        os.kill(os.getpid(), signal.SIGKILL)
     if name == "garbage":
         end("Loading plugins...\n")
     if name == "json_list":

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from thumbforge.errors import NotFound, SourceAuth, SourceError, SourceNetwork, SourcePrivate, SourceQuota
 from thumbforge.redact import redact
 from thumbforge.text import one_line
+from thumbforge.web.answers import at
+from thumbforge.web.complaints import complaint
 from thumbforge.web.waits import next_pacific_midnight
 
 KEY = "THUMBFORGE_YOUTUBE_API_KEY"
@@ -17,15 +19,24 @@ RETRY_HINT = "run the command again later; what was fetched before is untouched"
 
 _KEY_HINT = f"make a key at console.cloud.google.com and set {KEY}"
 _ENABLE_HINT = 'enable "YouTube Data API v3" in the project of the key at console.cloud.google.com'
+_RESTRICTED_HINT = (
+    "at console.cloud.google.com, under Credentials, take the restriction by website, address or app off the key and"
+    " allow it the YouTube Data API v3; or use --source ytdlp, which needs no key"
+)
+_SUSPENDED_HINT = f"set {KEY} to a key of another project, or use --source ytdlp, which needs no key"
 _PRIVATE_HINT = "make the playlist public or unlisted, or fetch a file that its owner saved (yt-dlp -J)"
 _NOT_FOUND_HINT = "check the address in a browser that is not signed in; a private playlist looks the same"
 
 _QUOTA = {"quotaExceeded", "dailyLimitExceeded"}
 _SLOW_DOWN = {"rateLimitExceeded", "userRateLimitExceeded", "backendError"}
-_KEY = {"keyInvalid", "keyExpired", "API_KEY_INVALID", "API_KEY_SERVICE_BLOCKED", "authError", "ipRefererBlocked"}
+_KEY = {"keyInvalid", "keyExpired", "API_KEY_INVALID", "authError"}
 _DISABLED = {"accessNotConfigured", "SERVICE_DISABLED"}
 _PRIVATE = {"playlistItemsNotAccessible", "watchLaterNotAccessible", "watchHistoryNotAccessible", "forbidden"}
 _ABSENT = {"playlistNotFound", "videoNotFound", "channelNotFound"}
+
+
+_MARKUP = re.compile(r"</?(?:a|b|i|p|br|em|strong|code|span|div)\b[^<>]*>", re.IGNORECASE)
+"""What YouTube's messages are marked up with; `<empty>` is a word of one."""
 
 
 class Again(SourceNetwork):
@@ -36,9 +47,24 @@ class StalePage(SourceError):
     """The list has changed while it was read: its first page has to be asked for again."""
 
 
+def inside(document: object, body: bytes, what: str) -> SourceError | NotFound | None:
+    """The error that an answer 200 holds instead of a list; None where it holds none."""
+    error = at(document, "error")
+    if not error:
+        return None
+    code = at(error, "code")
+    return error_of(code if isinstance(code, int) and 400 <= code < 600 else 500, body, what)
+
+
 def error_of(status: int, body: bytes, what: str, now: datetime | None = None) -> SourceError | NotFound:
     """The error for an answer with another status than 200. `what` is what was asked for, as the user would say it."""
     told, reasons = _read(body)
+    meaning = complaint(body).meaning()
+    if meaning == "restricted":
+        told = f"the API key is restricted, and not for this use or this place: {told}"
+        return SourceAuth(told, hint=_RESTRICTED_HINT)
+    if meaning == "suspended":
+        return SourceAuth(f"the project of the API key is suspended: {told}", hint=_SUSPENDED_HINT)
     if reasons & _QUOTA:
         return _quota(now or datetime.now(UTC))
     if reasons & _DISABLED:
@@ -78,5 +104,5 @@ def _read(body: bytes) -> tuple[str, set[str]]:
         text = str(error.get("message", ""))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return "", set()
-    plain = html.unescape(re.sub(r"<[^<>]*>", "", text))
+    plain = html.unescape(_MARKUP.sub("", text))
     return str(redact(one_line(plain, 300))), reasons

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TypeGuard
 from urllib.parse import parse_qs, urlsplit
 
 from thumbforge.errors import UsageError
@@ -23,6 +24,9 @@ _NAME = re.compile(r"[\w.-]{1,60}")
 _VIDEO_FOLDERS = frozenset(("embed", "shorts", "live", "v", "e"))
 _NO_VIDEOS = frozenset(("videoseries", "live_stream"))  # eleven letters, as an id has
 _WRAPPERS = {"attribution_link": "u", "m": "continue", "ml": "continue", "oembed": "url"}
+TABS = {"": "UU", "shorts": "UUSH", "streams": "UULV"}
+"""The tabs of a channel that are lists of videos, "" for all uploads, and how the ids of these lists begin."""
+_EVERYTHING = frozenset(("", "videos", "featured", "home"))
 _PLAYLIST_HINT = "open a public or unlisted playlist and copy its address (…/playlist?list=PL…)"
 _OWNERS_ONLY = {"WL": "Watch later", "LL": "Liked videos", "LM": "Liked music", "HL": "History"}
 
@@ -42,9 +46,11 @@ class VideoLink:
 
 @dataclass(frozen=True, slots=True)
 class ChannelLink:
-    """A channel by name: `@handle`, or the plain word of an old `/user/` address. Its uploads need a look-up."""
+    """A channel by name: `@handle`, or the plain word of an old `/user/` address, which needs a look-up. `tab` is the
+    one of its pages that is meant, "" for all uploads."""
 
     id: str
+    tab: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,7 @@ class _Named:
     video: str = ""
     playlist: str = ""
     channel: str = ""
+    tab: str = ""
 
 
 def parse_link(text: str) -> PlaylistLink | VideoLink | None:
@@ -72,7 +79,7 @@ def parse_link(text: str) -> PlaylistLink | VideoLink | None:
     if _VIDEO.fullmatch(named.video):
         return VideoLink(named.video)
     if _CHANNEL.fullmatch(named.channel):
-        return PlaylistLink(_uploads(named.channel))
+        return PlaylistLink(list_of(named.channel, named.tab))
     raise UsageError(f"{_short(word)} names no playlist and no video", hint=_PLAYLIST_HINT)
 
 
@@ -83,14 +90,14 @@ def parse_target(text: str) -> PlaylistLink | VideoLink | ChannelLink:
     """
     word = text.strip()
     if _CHANNEL.fullmatch(word):
-        return PlaylistLink(_uploads(word))
+        return PlaylistLink(list_of(word))
     if _VIDEO.fullmatch(word):
         return VideoLink(word)
     if _HANDLE.fullmatch(word):
         return ChannelLink(word)
     named = _named(word)
     if named and not (named.playlist or named.video) and named.channel and not _CHANNEL.fullmatch(named.channel):
-        return ChannelLink(named.channel)
+        return ChannelLink(named.channel, _readable_tab(named.tab))
     if link := parse_link(word):
         return link
     raise UsageError(f"{_short(word)!r} is no file, no YouTube address and no id", hint=_PLAYLIST_HINT)
@@ -125,22 +132,45 @@ def _named(word: str, wrapped: int = 0) -> _Named | None:
         video = folders[1]
     if len(folders) > 1 and folders[0] == "browse" and folders[1].startswith("VL"):
         playlist = folders[1].removeprefix("VL")
-    return _Named(video, playlist, _channel(folders))
+    return _Named(video, playlist, *_channel(folders))
 
 
-def _channel(folders: list[str]) -> str:
+def _channel(folders: list[str]) -> tuple[str, str]:
+    """The channel's name or id, and its tab; "" where there is none."""
     if folders and _HANDLE.fullmatch(folders[0]):
-        return folders[0]
+        return folders[0], "".join(folders[1:2])
     if len(folders) > 1 and folders[0] == "channel":
-        return folders[1]
+        return folders[1], "".join(folders[2:3])
     if len(folders) > 1 and folders[0] == "user" and _NAME.fullmatch(folders[1]):
-        return folders[1]
-    return ""
+        return folders[1], "".join(folders[2:3])
+    if len(folders) > 1 and folders[0] == "c":
+        raise UsageError(
+            f"{_short('/'.join(folders[:2]))} is an old kind of name that cannot be looked up",
+            hint="open it in a browser, and copy the channel's @handle, or the address of one of its playlists",
+        )
+    return "", ""
 
 
-def _uploads(channel: str) -> str:
-    """The list of all that a channel has uploaded has the channel's id with UU for UC."""
-    return f"UU{channel[2:]}"
+def is_channel(text: object) -> TypeGuard[str]:
+    """Whether it is a channel's id."""
+    return isinstance(text, str) and _CHANNEL.fullmatch(text) is not None
+
+
+def list_of(channel: str, tab: str = "") -> str:
+    """The playlist that YouTube keeps of a channel's tab: its id with another beginning for UC. UsageError for a tab
+    that is no list of videos."""
+    return f"{TABS[_readable_tab(tab)]}{channel[2:]}"
+
+
+def _readable_tab(tab: str) -> str:
+    if tab.lower() in _EVERYTHING:
+        return ""
+    if tab.lower() not in TABS:
+        raise UsageError(
+            f"the page {_short(tab)} of a channel is no list of videos",
+            hint="copy the address of one of its playlists, or take the channel itself, its /shorts or its /streams",
+        )
+    return tab.lower()
 
 
 def _readable(playlist: str) -> str:

@@ -14,10 +14,10 @@ from thumbforge.cancel import Cancel
 from thumbforge.errors import NotFound, SourceAuth, SourceError, SourceNetwork, UsageError
 from thumbforge.models import PlaylistHead
 from thumbforge.sources import asking
-from thumbforge.sources.api_errors import KEY, RETRY_HINT, Again, StalePage, error_of
+from thumbforge.sources.api_errors import KEY, RETRY_HINT, Again, StalePage, error_of, inside
 from thumbforge.sources.api_pages import duration_of, from_pages, said
 from thumbforge.sources.fetched import MAX_ENTRIES, FetchedPlaylist, playlist_id
-from thumbforge.sources.links import ChannelLink, PlaylistLink, VideoLink
+from thumbforge.sources.links import TABS, ChannelLink, PlaylistLink, VideoLink
 from thumbforge.web.answers import at, parsed
 from thumbforge.web.http import is_local
 from thumbforge.web.keys import is_key
@@ -69,7 +69,7 @@ class YouTubeApi:
     def _fetch(self, link: PlaylistLink | VideoLink | ChannelLink) -> FetchedPlaylist:
         if isinstance(link, VideoLink):
             return self._video(link.id)
-        playlist = link.id if isinstance(link, PlaylistLink) else self._uploads(link.id)
+        playlist = link.id if isinstance(link, PlaylistLink) else self._list_of(link)
         try:
             return self._playlist(playlist)
         except StalePage:
@@ -132,13 +132,14 @@ class YouTubeApi:
         )
         return from_pages([page], f"video {video}", head=head, single=True)
 
-    def _uploads(self, channel: str) -> str:
+    def _list_of(self, link: ChannelLink) -> str:
+        channel = link.id
         asked = {"part": "contentDetails", "forHandle" if channel.startswith("@") else "forUsername": channel}
         rows = _items(self._get("channels", asked, f"channel {channel}"))
         uploads = at(next(iter(rows), None), "contentDetails", "relatedPlaylists", "uploads")
         if not isinstance(uploads, str) or uploads != playlist_id(uploads):
             raise NotFound(f"YouTube knows no channel {channel}", hint="copy the channel's address from a browser")
-        return uploads
+        return f"{TABS[link.tab]}{uploads[2:]}"
 
     def _get(self, path: str, params: Mapping[str, str], what: str) -> Mapping[str, Any]:
         return asking.with_retries(lambda: self._ask(path, params, what), self.retry_base_s, self.cancel)
@@ -158,6 +159,8 @@ class YouTubeApi:
             return body
         if reply.status != 200:
             raise error_of(reply.status, reply.body, what)
+        if error := inside(parsed(reply.body), reply.body, what):
+            raise error
         found = _read(reply.body)
         if new := reply.headers.get("etag"):
             self.answers[name] = {"etag": new, "body": found}

@@ -26,8 +26,9 @@ from thumbforge.sources import asking
 from thumbforge.sources.api_errors import KEY, Again
 from thumbforge.sources.fetched import FetchedPlaylist
 from thumbforge.sources.files import from_ytdlp
-from thumbforge.sources.links import ChannelLink, PlaylistLink, VideoLink
+from thumbforge.sources.links import ChannelLink, PlaylistLink, VideoLink, is_channel, list_of
 from thumbforge.text import one_line
+from thumbforge.web.answers import at
 
 _UPDATE_HINT = "pip install -U yt-dlp: YouTube breaks old versions every few weeks"
 _API_HINT = f"wait a while, or set {KEY} and use --source api"
@@ -77,13 +78,14 @@ def fetch(link: PlaylistLink | VideoLink | ChannelLink, retry_base_s: float) -> 
         raise UsageError("yt-dlp is not installed", hint=install.command("ytdlp")) from None
     tool = _Tool(yt_dlp)
     try:
-        document = asking.with_retries(lambda: tool.read(_address(link)), retry_base_s, Cancel())
+        found = asking.with_retries(lambda: tool.looked_up(link), retry_base_s, Cancel())
+        document = asking.with_retries(lambda: tool.read(_address(found)), retry_base_s, Cancel())
     except Again as error:
         raise SourceNetwork(f"{error.message} (tried {asking.TRIES} times)", hint=error.hint) from error
     if document is None:
         says = tool.said[-1] if tool.said else "it says nothing"
         raise SourceError(f"yt-dlp {tool.version} found no list: {says}", hint=_UPDATE_HINT)
-    return from_ytdlp(document, link.id)
+    return from_ytdlp(document, found.id)
 
 
 @dataclass
@@ -97,15 +99,23 @@ class _Tool:
     def version(self) -> str:
         return str(getattr(getattr(self.package, "version", None), "__version__", "of unknown version"))
 
-    def read(self, url: str, may_follow: bool = True) -> Any:
-        with self.package.YoutubeDL({**_OPTIONS, "logger": self}) as ydl:
+    def looked_up(self, link: PlaylistLink | VideoLink | ChannelLink) -> PlaylistLink | VideoLink | ChannelLink:
+        """A channel's list as the Data API has it: the page of a tab leaves the others out, and has another id. The
+        channel itself where its page does not say which one it is."""
+        if not isinstance(link, ChannelLink):
+            return link
+        channel = at(self.read(_address(link), playlist_items="1"), "channel_id")
+        return PlaylistLink(list_of(channel, link.tab)) if is_channel(channel) else link
+
+    def read(self, url: str, may_follow: bool = True, **options: Any) -> Any:
+        with self.package.YoutubeDL({**_OPTIONS, **options, "logger": self}) as ydl:
             try:
                 found = ydl.sanitize_info(ydl.extract_info(url, download=False))
             except self.package.utils.DownloadError as error:
                 raise self._translated(str(error)) from error
         is_elsewhere = isinstance(found, dict) and found.get("_type") in ("url", "url_transparent")
         if is_elsewhere and may_follow and isinstance(found.get("url"), str):
-            return self.read(found["url"], may_follow=False)
+            return self.read(found["url"], may_follow=False, **options)
         return found
 
     def _translated(self, text: str) -> ThumbforgeError:
@@ -133,4 +143,5 @@ def _address(link: PlaylistLink | VideoLink | ChannelLink) -> str:
     if isinstance(link, VideoLink):
         return f"https://www.youtube.com/watch?v={link.id}"
     # Without /videos a channel is a list of its tabs.
-    return f"https://www.youtube.com/{link.id if link.id.startswith('@') else f'user/{link.id}'}/videos"
+    name = link.id if link.id.startswith("@") else f"user/{link.id}"
+    return f"https://www.youtube.com/{name}/{link.tab or 'videos'}"

@@ -11,7 +11,9 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from thumbforge.cancel import Cancel
 from thumbforge.errors import ProviderError, ProviderTimeout
 from thumbforge.pixels.kinds import media_type
 from thumbforge.providers import process
-from thumbforge.providers.antigravity.outcome import outcome, quota
+from thumbforge.providers.antigravity.outcome import conversations, outcome, quota
 from thumbforge.providers.base import Answer, Call, Capabilities, Request
 from thumbforge.providers.health import TIMEOUT_S, Auth, Health
 from thumbforge.providers.params import Choice, Flag, Param, Text, checked
@@ -46,6 +48,13 @@ PARAMS: dict[str, Param] = {
 }
 
 
+@dataclass(eq=False, slots=True)
+class _Running:
+    """A call in flight."""
+
+    is_alone: bool
+
+
 class AntigravityProvider:
     """One new conversation per picture. Each call takes the user's own subscription quota, so one runs at a time
     unless the profile raises `max_concurrency`."""
@@ -59,6 +68,7 @@ class AntigravityProvider:
         self._lock = threading.Lock()
         self._version: tuple[int, ...] | None = None
         self._late = 0
+        self._running: list[_Running] = []
 
     def generate(self, request: Request, call: Call) -> Answer:
         """A call whose picture did not come in time, twice in a row, is preceded by a look at the quota."""
@@ -77,12 +87,16 @@ class AntigravityProvider:
     def _made(self, request: Request, call: Call, version: tuple[int, ...]) -> Answer:
         work, refs = _fresh(call.scratch / "work"), _fresh(call.scratch / "refs")
         reference = self._reference(request, refs)
-        began = time.time()
         argv = self._argv(_prompt(request, reference), work, refs, call.timeout_s)
-        call.sent()
-        ended = self._run(argv, work, call.scratch, call.cancel, call.timeout_s + GRACE_S)
         brain = Path.home() / ".gemini" / "antigravity-cli" / "brain"
-        taken, envelope = outcome(ended, brain, began)
+        with self._counted() as count:
+            before, began = frozenset(conversations(brain)), time.time()
+            call.sent()
+            ended = self._run(argv, work, call.scratch, call.cancel, call.timeout_s + GRACE_S)
+            is_alone = count.is_alone
+        taken, envelope = outcome(
+            ended, brain, began, before=before if is_alone else None, is_old=(0,) < version < OLDEST
+        )
         notes: dict[str, Any] = {"agy": ".".join(map(str, version)), "conversation": taken.conversation}
         if taken.pictures > 1:
             notes["pictures"] = taken.pictures
@@ -91,6 +105,20 @@ class AntigravityProvider:
             taken.data, media_type(taken.data), tokens=count_at(envelope, "usage", "total_tokens"),
             reference_ignored=request.reference is not None and not sent, notes=notes,
         )  # fmt: skip
+
+    @contextmanager
+    def _counted(self) -> Iterator[_Running]:
+        """A call among those that run at once: each knows whether it was alone all the time."""
+        with self._lock:
+            mine = _Running(not self._running)
+            for other in self._running:
+                other.is_alone = False
+            self._running.append(mine)
+        try:
+            yield mine
+        finally:
+            with self._lock:
+                self._running.remove(mine)
 
     def version(self, cancel: Cancel, scratch: Path) -> tuple[int, ...]:
         """agy's version, asked once and for free. ProviderSetup where there is no agy, (0,) where it tells none."""

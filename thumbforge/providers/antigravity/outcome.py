@@ -10,6 +10,7 @@ import json
 import os
 import re
 import stat
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ _SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
 _STAMP = re.compile(r"_(\d{13})\.[a-z]+$")
 _LATE = re.compile(r"print timeout after[^\n]*turn in progress")
 _QUOTA = re.compile(r"RESOURCE_EXHAUSTED|\b429\b|exhausted your capacity|quota|resets? in\b", re.IGNORECASE)
+_PERMISSION = re.compile(r"\bpermission\b", re.IGNORECASE)
 _REFUSED = re.compile(r"IMAGE_SAFETY|IMAGE_PROHIBITED_CONTENT|IMAGE_RECITATION")
 
 
@@ -49,10 +51,14 @@ class Taken:
     conversation: str
 
 
-def outcome(ended: Finished, brain: Path, began: float) -> tuple[Taken, Any]:
+def outcome(
+    ended: Finished, brain: Path, began: float, *, before: Collection[str] | None = None, is_old: bool = False
+) -> tuple[Taken, Any]:
     """The picture and the envelope; or the ProviderError that says what went wrong.
 
-    `brain` is the directory of the conversations, `began` the Unix time at which the run began.
+    `brain` is the directory of the conversations, `began` the Unix time at which the run began. `before` are the
+    conversations that were there then, None where other calls ran meanwhile: a picture is ours without an envelope
+    only where one conversation is new. `is_old`: this version is known to be too old.
     """
     envelope = parsed(ended.stdout.encode("utf-8", "replace"))
     if ended.code is None:
@@ -64,7 +70,23 @@ def outcome(ended: Finished, brain: Path, began: float) -> tuple[Taken, Any]:
         if taken:
             return taken, envelope
         raise _no_picture(envelope, ended)
-    raise _failed(envelope, ended)
+    if ended.code == 0 and not isinstance(envelope, dict) and (taken := _unannounced(brain, began, before)):
+        return taken, envelope
+    raise _failed(envelope, ended, is_old)
+
+
+def _unannounced(brain: Path, began: float, before: Collection[str] | None) -> Taken | None:
+    """The picture of a run whose standard output was lost: the quota is spent, and the file is the proof."""
+    new = [] if before is None else [name for name in conversations(brain) if name not in before]
+    return _newest(brain, new[0], began) if len(new) == 1 else None
+
+
+def conversations(brain: Path) -> list[str]:
+    """The names of those that there are; none where the directory cannot be read."""
+    try:
+        return [path.name for path in brain.iterdir() if _ID.fullmatch(path.name)]
+    except OSError:
+        return []
 
 
 def _stopped(envelope: Any, brain: Path, began: float) -> Taken:
@@ -89,10 +111,7 @@ def _no_picture(envelope: Any, ended: Finished) -> ProviderError:
     if _QUOTA.search(response):
         return quota(response)
     if not response and (at(envelope, "denied_actions") or "no output produced" in ended.stderr):
-        return OutputMissing(
-            f"{PROVIDER}: a tool was denied a permission",
-            hint="allow the image tool in agy's permission rules; the picture itself needs no permission",
-        )
+        return _denied()
     words = response or json.dumps(at(envelope, "structured_output"))
     if found := _REFUSED.search(words):
         return ProviderRefused(f"{PROVIDER}: the picture is refused: {found[0]}", hint="change the item's prompt")
@@ -103,7 +122,14 @@ def _no_picture(envelope: Any, ended: Finished) -> ProviderError:
     )
 
 
-def _failed(envelope: Any, ended: Finished) -> ProviderError:
+def _denied() -> OutputMissing:
+    return OutputMissing(
+        f"{PROVIDER}: a tool was denied a permission",
+        hint="allow the image tool in agy's permission rules; the picture itself needs no permission",
+    )
+
+
+def _failed(envelope: Any, ended: Finished, is_old: bool) -> ProviderError:
     """Every other way to end."""
     status, words = text_at(envelope, "status"), text_at(envelope, "error")
     if status == "ERROR" and ended.code == 0 and _QUOTA.search(words):
@@ -126,9 +152,17 @@ def _failed(envelope: Any, ended: Finished) -> ProviderError:
         )
     if isinstance(envelope, dict) and status:
         return ProviderError(f"{PROVIDER}: agy ended as {quoted(status)}: {quoted(words) or 'no words'}")
+    if ended.code is not None and ended.code < 0:
+        memory = " (memory?)" if ended.code == -9 else ""
+        return ProviderError(
+            f"{PROVIDER}: agy was killed by signal {-ended.code}{memory}",
+            hint="look at the machine's free memory and its log, then run the same command",
+        )
+    if _PERMISSION.search(f"{ended.stderr}\n{ended.stdout}"):
+        return _denied()
     return ProviderError(
         f"{PROVIDER}: exit {ended.code} and {_instead(ended.stdout)} instead of an answer",
-        hint="agy >= 1.1.8 is required",
+        hint="agy >= 1.1.8 is required" if is_old else "run `agy -p hello --output-format json` by hand and look",
     )
 
 
@@ -159,8 +193,11 @@ def _taken(envelope: Any, brain: Path, began: float) -> Taken | None:
     conversation = text_at(envelope, "conversation_id")
     if not _ID.fullmatch(conversation):
         return None
-    folder = brain / conversation
-    found = _files(folder, began)
+    return _newest(brain, conversation, began)
+
+
+def _newest(brain: Path, conversation: str, began: float) -> Taken | None:
+    found = _files(brain / conversation, began)
     if not found:
         return None
     data = _read(found[-1])
