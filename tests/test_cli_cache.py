@@ -139,12 +139,13 @@ def test_a_lost_art_is_one_call(done: Project) -> None:
     assert done.batch().out.startswith("Nothing to do")
 
 
-def test_a_lost_ledger_is_a_new_project(done: Project) -> None:
-    """Without the ledger there is no proof of payment: the plan says so before anything is paid."""
+def test_a_lost_ledger_pays_nothing_again(done: Project) -> None:
+    """The records beside the art vouch for it: every picture is drawn again, and none is asked for."""
     for path in done.home.glob("ledger.sqlite3*"):
         path.unlink()
-    assert {row["action"] for row in done.plan()} == {"create"}
-    assert done.calls == 0
+    assert {row["action"] for row in done.plan()} == {"refinish"}
+    assert (done.batch().code, done.calls) == (0, 0)
+    assert {row["action"] for row in done.plan()} == {"skip"}
 
 
 @pytest.mark.parametrize("spoil", [garbage, truncated])

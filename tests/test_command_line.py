@@ -27,6 +27,7 @@ WORDS = [
     "prune",
     "repair",
     "runs list --kind batch",
+    "status",
     f"takes list {video(1)} series=show",
     "template list",
     "nosuch",
