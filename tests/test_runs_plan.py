@@ -28,6 +28,7 @@ from thumbforge.planning.plan import (
 from thumbforge.planning.reference import Hero
 from thumbforge.planning.series import Series
 from thumbforge.planning.snapshot import Damage, Snapshot
+from thumbforge.planning.staging import Staging
 from thumbforge.planning.wanted import Wanted, wanted_items
 from thumbforge.providers.base import READABLE, Capabilities, Reference
 from thumbforge.store.attempts import Art
@@ -482,3 +483,46 @@ def test_a_line_break_in_a_title_is_no_line_break_in_a_reason() -> None:
     now = wanted({**item(1), "text": "one\ntwo"})
     assert "\n" not in decide(now, made()).reason
     assert Item.model_validate({**item(1), "text": "one\ntwo"}).text == "one\ntwo"
+
+
+def by_local(one: Wanted) -> Wanted:
+    """The same item, painted by `local` from its hero."""
+    local = replace(one.series, profile=Profile(name="local", provider="local"))
+    reference = Reference(local.hero.sha256, local.hero.path, "")
+    return wanted_items(local, LOCAL, reference)[0]
+
+
+LOCAL = Capabilities(reads=frozenset({"width", "height", "reference"}), max_concurrency=1, hard_limit=64)
+
+
+def test_a_new_painter_paints_anew_and_says_only_that() -> None:
+    """Art without a painter's number is painter 1's: everything else that the new one reads is no change of the
+    user's. A locked item keeps its picture, and the plan says what it does not get."""
+    now = by_local(ONE)
+    before = inputs(now, 1, ART.sha256)
+    before["art"]["reads"] = {name: before["art"]["reads"][name] for name in ("width", "height", "reference")}
+    row = decide(now, Snapshot(NOW, previous={now.item_key: before}))
+    assert (row.action, row.reason) == ("create", "painter 1 -> 2")
+
+
+def test_what_local_is_told_of_a_layout_is_its_free_side_alone() -> None:
+    """A text, a part or the colour of letters makes no other art; words that move to another side do."""
+    one = by_local(ONE)
+    text = by_local(wanted(item(1, text="Other words", part=9)))
+    colour = by_local(
+        wanted(item(1), layout={**TEMPLATE["layout"], "title": {**TEMPLATE["layout"]["title"], "color": "#FF0000"}})
+    )
+    moved = by_local(wanted(item(1), layout={"title": {"box": {"x": 680, "y": 0, "w": 600, "h": 400}}}))
+    assert one.art_fields(1)["reads"]["side"] == "right"
+    assert text.art_key(1) == one.art_key(1) == colour.art_key(1)
+    assert moved.art_fields(1)["reads"]["side"] == "left"
+    assert moved.art_key(1) != one.art_key(1)
+
+
+def test_what_is_known_of_a_hero_moves_no_other_providers_art() -> None:
+    """subject, face, mask and look are `local`'s alone: a paid picture is not painted anew for them."""
+    told = replace(ONE.series, staging=Staging(subject=(0.1, 0.1, 0.5, 0.9), look="split"))
+    again = wanted_items(told, ALL, Reference(told.hero.sha256, told.hero.path, ""))[0]
+    assert again.art_key(1) == ONE.art_key(1)
+    assert again.key == ONE.key
+    assert by_local(again).art_key(1) != by_local(ONE).art_key(1)

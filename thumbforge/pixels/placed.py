@@ -200,7 +200,8 @@ def chosen_look(hero: Hero, free: Free) -> str:
         return "cutout"
     if subject.kind == "none" or _spans(subject):
         return "card"
-    if free.panelled and subject.face is None and _too_wide(hero, free):
+    fills = subject.face is None or subject.face[3] >= 0.5
+    if free.panelled and fills and _too_wide(hero, free):
         return "card"
     if (subject.face and subject.face[3] >= 0.5) or (cut and subject.kind != "found"):
         return "split"

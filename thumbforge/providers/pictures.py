@@ -41,7 +41,7 @@ def decoded_base64(text: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A reference as it is sent: 8-bit sRGB without metadata: JPEG, or PNG where something shows through."""
+    """A reference as it is sent: 8-bit sRGB without metadata, a JPEG; what is clear lies on white."""
 
     data: bytes
     media_type: str
@@ -67,7 +67,7 @@ def prepared(reference: Reference, longest: int) -> Prepared:
 def _prepared(sha256: str, path: Path, longest: int) -> Prepared:
     from PIL import Image
 
-    from thumbforge.pixels.picture import open_layers
+    from thumbforge.pixels.picture import BACKDROP, open_layers
 
     hint = "pick the hero again, or put its file back"
     try:
@@ -77,11 +77,10 @@ def _prepared(sha256: str, path: Path, longest: int) -> Prepared:
     except OSError as error:
         raise ProviderBadRequest(f"reference {path.name}: {error.strerror or error}", hint=hint) from error
     encoded = io.BytesIO()
-    if clear is None or clear.getextrema() == (255, 255):
-        upright.thumbnail((longest, longest), Image.Resampling.LANCZOS)
-        upright.save(encoded, "JPEG", quality=92, subsampling=0)
-        return Prepared(encoded.getvalue(), "image/jpeg")
-    upright.putalpha(clear)
+    if clear is not None:  # laid on white before it is made smaller: what is clear has colours of no meaning
+        ground = Image.new("RGB", upright.size, BACKDROP)
+        ground.paste(upright, (0, 0), clear)
+        upright = ground
     upright.thumbnail((longest, longest), Image.Resampling.LANCZOS)
-    upright.save(encoded, "PNG")
-    return Prepared(encoded.getvalue(), "image/png")
+    upright.save(encoded, "JPEG", quality=92, subsampling=0)
+    return Prepared(encoded.getvalue(), "image/jpeg")
