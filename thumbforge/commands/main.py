@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from thumbforge import __version__
-from thumbforge.errors import Exit, ThumbforgeError
+from thumbforge.errors import Exit, ThumbforgeError, UsageError
 from thumbforge.streams import prepare
+from thumbforge.text import nearest
 
 # doit's own commands end with its codes (1 failed, 2 error, 3 before start); under `thumbforge` they end with ours.
 _NATIVE = {0: 0, 1: 1, 2: 1, 3: 2}
@@ -26,8 +27,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments[:1] == ["--version"]:
         sys.stdout.write(f"thumbforge {__version__}\n")
         return 0
-    if arguments[:1] == ["-h"]:
-        arguments[0] = "--help"
     try:
         Path.cwd()
     except FileNotFoundError:
@@ -37,15 +36,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    from doit.cmd_base import ModuleTaskLoader, check_tasks_exist
+    from doit.cmd_base import ModuleTaskLoader
     from doit.cmd_completion import TabCompletion
     from doit.cmd_info import Info
     from doit.doit_cmd import DoitMain
 
     from thumbforge.commands.command import fail, find_root
+    from thumbforge.commands.line.native import ItemInfo, Refused, in_our_words
+    from thumbforge.commands.line.overview import not_a_command
 
-    root = find_root(Path.cwd(), os.environ.get("DOIT_FILE"))
-    names_a_file = any(word in {"-f", "--file", "-d", "--dir"} for word in arguments)
+    root = find_root(Path.cwd(), os.environ.get("DOIT_FILE"), _named_folder(arguments))
+    names_a_file = any(word in {"-f", "--file"} for word in arguments)
+    if not names_a_file and (root / "dodo.py").is_file() and root != Path.cwd():
+        os.environ["DOIT_FILE"] = str(root / "dodo.py")  # so that doit's own commands find what ours do
     loader = None if names_a_file or (root / "dodo.py").is_file() else ModuleTaskLoader(_namespace())
 
     class ThumbforgeMain(DoitMain):  # type: ignore[misc]
@@ -56,30 +59,39 @@ def _run(arguments: list[str]) -> int:
             empty = [word for word in cmd_args if not word]
             return [*super().process_args([word for word in cmd_args if word]), *empty]
 
-    class CheckedInfo(Info):  # type: ignore[misc]
-        """doit's `info`, which ends in a traceback for an unknown task."""
-
-        name = "info"
-
-        def _execute(self, pos_args: list[str], hide_status: bool = False) -> Any:
-            check_tasks_exist({task.name: task for task in self.task_list}, pos_args)
-            return super()._execute(pos_args, hide_status)
-
-    changed: dict[type, type] = {Info: CheckedInfo}
+    changed: dict[type, type] = {Info: ItemInfo}
     if "tabcompletion" in arguments:
         from thumbforge.commands.line.completion import Completion
 
         changed[TabCompletion] = Completion
-    ThumbforgeMain.DOIT_CMDS = tuple(changed.get(cls, cls) for cls in DoitMain.DOIT_CMDS)
+    names: list[str] = []
+    ThumbforgeMain.DOIT_CMDS = tuple(in_our_words(changed.get(cls, cls), names) for cls in DoitMain.DOIT_CMDS)
     main = ThumbforgeMain(task_loader=loader)
     commands = main.get_cmds()  # looked up once: it reads the entry points of every installed package
+    names += list(commands)
     if is_bare(arguments):
         arguments = ["status", *arguments]
+    elif arguments == ["help"]:
+        _print_overview(commands)
+        return int(Exit.DONE)
+    elif arguments[0] == "help" and arguments[1:] and arguments[1] in commands and is_ours(commands, arguments[1]):
+        arguments = [*arguments[1:], "--help"]
+    elif arguments[0] == "help" and len(arguments) == 2 and nearest(arguments[1], names) and arguments[1] not in names:
+        return fail(not_a_command("thumbforge", arguments[1], names), as_json=False)
     at = place_of_command(arguments, commands)
+    if at is None and {"-h", "--help"} & set(arguments):
+        _print_overview(commands)
+        return int(Exit.DONE)
     command = "run" if at is None else arguments[at]
     if at is not None and is_ours(commands, command):
         words = [*arguments[:at], *arguments[at + 1 :]]
         return int(commands.get_plugin(command)(config=main.config, bin_name="thumbforge").perform(words))
+    if at is not None and {"-h", "--help"} & set(arguments):
+        arguments, at = ["help", command], 0
+        command = "help"
+    if arguments[at:] == ["dumpdb"]:
+        hint = "thumbforge list --all -s shows what it holds"
+        return fail(UsageError("dumpdb cannot read .doit.db: its form is thumbforge's own", hint=hint), as_json=False)
     if command in _LOOKS and hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
@@ -87,9 +99,28 @@ def _run(arguments: list[str]) -> int:
         code = int(main.run(_without_ours(words)) or 0)
     except ThumbforgeError as error:
         return fail(error, as_json=False)
+    except Refused as refused:
+        return fail(refused.error, as_json=False)
     except SystemExit as ended:  # our reporter's way to an exit code of its own
         code = int(ended.code or 0)
     return _ours(command, code)
+
+
+def _named_folder(words: Sequence[str]) -> str | None:
+    """What stands behind -d or --dir."""
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word in {"-d", "--dir"}:
+            return following or None
+        if word.startswith("--dir="):
+            return word.partition("=")[2] or None
+    return None
+
+
+def _print_overview(commands: Any) -> None:
+    from thumbforge.commands.line.overview import overview
+
+    ours = [name for name in commands if is_ours(commands, name)]
+    sys.stdout.write(overview("thumbforge", {name: commands.get_plugin(name).doc_purpose for name in ours}) + "\n")
 
 
 def is_bare(words: Sequence[str]) -> bool:

@@ -1,0 +1,93 @@
+"""doit's own commands as `thumbforge` starts them: what they refuse is told in our words, without doit's insides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from doit.cmd_info import Info
+from doit.cmdparse import CmdParseError
+from doit.exceptions import InvalidCommand, InvalidDodoFile, InvalidTask
+
+from thumbforge.commands.line.overview import not_a_command
+from thumbforge.errors import ThumbforgeError, UsageError
+from thumbforge.tasks import session as sessions
+from thumbforge.text import nearest
+
+_ARGUMENTS = re.compile(r"\s*\(args=\[\], kwargs=\{\}\)")
+
+
+class Refused(SystemExit):
+    """A command line that cannot be carried out. Not an Exception: doit would tell that as a traceback."""
+
+    def __init__(self, error: ThumbforgeError) -> None:
+        super().__init__(int(error.exit_code))
+        self.error = error
+
+
+class ItemInfo(Info):  # type: ignore[misc]
+    """`info`, which knows an item by its part or its video, too, and takes a word that is no task for an error."""
+
+    name = "info"
+
+    def _execute(self, pos_args: list[str], hide_status: bool = False) -> Any:
+        known = {task.name for task in self.task_list}
+        return super()._execute([self._task_named(word, known) for word in pos_args], hide_status)
+
+    def _task_named(self, word: str, known: set[str]) -> str:
+        if word in known:
+            return word
+        session = sessions.current()
+        rows = session.rows if session else {}
+        found = [name for name, row in rows.items() if word in {str(row.wanted.item.part), row.wanted.task_name}]
+        if len(found) > 1:
+            raise Refused(UsageError(f"{word} may be several", hint=" or ".join(f"thumbforge info {n}" for n in found)))
+        if not found:
+            raise Refused(not_a_task(word, known))
+        return found[0]
+
+    @staticmethod
+    def get_reasons(reasons: Any) -> str:
+        """doit's, without the arguments of a call that has none."""
+        return _ARGUMENTS.sub("", str(Info.get_reasons(reasons)))
+
+
+def not_a_task(word: str, known: set[str]) -> UsageError:
+    near = nearest(word, known)
+    hint = f"did you mean {near[0]}?" if near else "thumbforge list --all shows the tasks; a part or a video id will do"
+    return UsageError(f"{word!r} is no task", hint=hint)
+
+
+def in_our_words(command: type, names: Sequence[str]) -> type:
+    """The command with its refusals told as ours are. `names` are all commands, for the one that was meant."""
+
+    class Native(command):  # type: ignore[misc]
+        name = command.get_name()  # type: ignore[attr-defined]
+
+        def parse_execute(self, in_args: list[str]) -> Any:
+            try:
+                return super().parse_execute(in_args)
+            except CmdParseError as error:
+                raise Refused(self._not_an_option(str(error))) from None
+            except InvalidCommand as error:
+                if error.not_found is not None:
+                    raise Refused(not_a_command("thumbforge", error.not_found, names)) from None
+                raise Refused(UsageError(*_first_line(error), hint=f"thumbforge help {self.name}")) from None
+            except (InvalidTask, InvalidDodoFile) as error:
+                cause = error.__cause__
+                raise Refused(cause if isinstance(cause, ThumbforgeError) else UsageError(str(error).strip())) from None
+
+        def _not_an_option(self, said: str) -> UsageError:
+            said = said.removeprefix("Error parsing Command: ").partition(" (parsing options")[0]
+            hint = f"thumbforge help {self.name} lists what it takes"
+            long = re.search(r"option --(\S+) not recognized", said)
+            if long and (near := nearest(long[1], [option.long for option in self.get_options() if option.long])):
+                hint = f"did you mean --{near[0]}?"
+            return UsageError(f"{self.name}: {said}", hint=hint)
+
+    return Native
+
+
+def _first_line(error: Exception) -> tuple[str]:
+    return (str(error).strip().partition("\n")[0],)
