@@ -71,7 +71,11 @@ def test_an_option_is_refused_by_every_verb_that_has_it_not(name: str) -> None:
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
-        (["hero"], "hero needs a verb: generate, show, pick, iterate, export, import", "thumbforge hero --help"),
+        (
+            ["hero"],
+            "hero needs a verb: look, cutout, generate, show, pick, iterate, export, import",
+            "thumbforge hero --help",
+        ),
         (["hero", "pikc", "x"], "hero does not know 'pikc'", "did you mean thumbforge hero pick?"),
         (["hero", "pick", "r", "2", "3"], "hero pick does not know what to do with '3'", "thumbforge hero pick RUN"),
         (["hero", "export", "r"], "hero export needs --to DIR", "--to DIR: the directory to copy to"),
@@ -164,7 +168,7 @@ def test_options_before_the_command_hold(finished: Project, tmp_path: Path) -> N
 def test_quiet_leaves_errors_alone_on_stderr(project: Project) -> None:
     """No line for each item and no warning, but the error of a batch that cannot be."""
     told = project.run("--quiet", "batch", "series=show")
-    assert (told.code, told.err, "3 completed" in told.out) == (0, "", True)
+    assert (told.code, told.err, "3 made" in told.out) == (0, "", True)
     assert project.run("-q", "batch", "series=none").err.startswith("not_found: ")
 
 
