@@ -13,6 +13,7 @@ import pytest
 
 from tests.project import Project, Told, make_project, video
 from thumbforge import log
+from thumbforge.commands.command import find_root
 from thumbforge.tasks import session
 
 WORDS = [
@@ -88,3 +89,19 @@ def test_an_error_that_escapes_ends_as_in_a_process(project: Project) -> None:
     told = project.doit("list")
     assert (told.code, told.err) == (1, "not today\n")
     assert project.process("list", tool="doit") == told
+
+
+def test_the_search_for_a_project_stops_at_another_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dodo.py in a shared parent is not this user's word; one of the same owner is found from any depth."""
+    (tmp_path / "dodo.py").write_text("")
+    mine = tmp_path / "mine" / "deep"
+    mine.mkdir(parents=True)
+    assert find_root(mine) == tmp_path
+    real = Path.stat
+
+    def stat(path: Path, **how: bool) -> os.stat_result:
+        found = real(path, **how)
+        return os.stat_result((*found[:4], 4711, *found[5:10])) if path == tmp_path else found
+
+    monkeypatch.setattr(Path, "stat", stat)
+    assert find_root(mine) == mine

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -251,3 +252,40 @@ def test_the_other_texts_fail_by_their_own_name(field: str) -> None:
     made = template("x", bad if field == "negative_prompt" else None, bad if field == "layout.part.text" else None)
     with pytest.raises(SpecError, match=f"template wood: {field}, line 1"):
         Prompts(made)
+
+
+LONG = "word " * 3_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{% for i in range(20000) %}{% if (range(20000)|list) %}{% endif %}{% endfor %}x",
+        "{% for i in range(20000) %}{% if vars.long|sort|first %}{% endif %}{% endfor %}x",
+        "{% for i in range(20000) %}{% if vars.long|title|unique|list|length %}{% endif %}{% endfor %}x",
+        "{% for i in range(20000) %}{% if vars.long|wordcount %}{% endif %}{% endfor %}x",
+        "{% for i in range(20000) %}{% if 'x' in range(20000) %}{% endif %}{% endfor %}x",
+    ],
+)
+def test_a_text_is_bounded_in_time(text: str) -> None:
+    """What a round costs is counted, not only how many there are; where it is too much, the template is told."""
+    began = time.thread_time()
+    assert "more than 2 s" in str(failure(text, vars={"long": LONG}))
+    assert time.thread_time() - began < 4
+
+
+def test_a_playlist_has_one_budget_of_time() -> None:
+    """A text that takes half a second takes it for four items, not for ten thousand; a quick one does so for all."""
+    slow = Prompts(template("{% for i in range(400) %}{% if (range(20000)|list) %}{% endif %}{% endfor %}x"))
+    began = time.thread_time()
+    with pytest.raises(SpecError, match="more than 2 s"):
+        list(map(slow.prompt, [variables()] * 1_000))
+    assert time.thread_time() - began < 5
+    quick, own = Prompts(template("{{ topic }} {% for i in range(9) %}{{ i }}{% endfor %}")), variables()
+    assert {quick.prompt(own) for _ in range(5_000)} == {"Tools 012345678"}
+
+
+@pytest.mark.parametrize("name", ["self", "super", "caller", "varargs", "kwargs"])
+def test_what_jinja_keeps_for_itself_is_refused(name: str) -> None:
+    """`{{ self }}` would print an object into a paid prompt."""
+    assert f"`{name}` is not available in prompts" in str(failure(f"x {{{{ {name} }}}}"))

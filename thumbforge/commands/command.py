@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -175,7 +175,17 @@ def find_root(cwd: Path, dodo_file: str | None = None, work_dir: str | None = No
     name = Path(dodo_file or os.environ.get("DOIT_FILE") or "dodo.py")
     if name.is_absolute() or len(name.parts) > 1:
         return (cwd / name).absolute().parent
-    return next((folder for folder in (cwd, *cwd.parents) if (folder / name).is_file()), cwd)
+    return next((folder for folder in _same_owners(cwd) if (folder / name).is_file()), cwd)
+
+
+def _same_owners(cwd: Path) -> Iterator[Path]:
+    """The directory and those above it, up to one that is somebody else's: a dodo.py is code, and what lies in a shared
+    folder is nobody's word on what to run."""
+    owner = cwd.stat().st_uid
+    for folder in (cwd, *cwd.parents):
+        if folder.stat().st_uid != owner:
+            return
+        yield folder
 
 
 def fail(error: ThumbforgeError, *, as_json: bool) -> int:

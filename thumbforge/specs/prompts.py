@@ -5,7 +5,9 @@ The variables are data. A title that holds `{{ }}` comes out as it is; only the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from time import thread_time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -23,13 +25,13 @@ class Prompts:
     a text that does not compile and when used for one that cannot be rendered with these variables."""
 
     def __init__(self, template: Template) -> None:
-        part = template.layout.part
-        self._prompt = _Text(template.name, "prompt", template.prompt)
-        self._negative = _Text(template.name, "negative_prompt", template.negative_prompt or "")
-        self._part = _Text(template.name, "layout.part.text", part.text if part else "")
+        part, time = template.layout.part, _Time()
+        self._prompt = _Text(template.name, "prompt", template.prompt, time)
+        self._negative = _Text(template.name, "negative_prompt", template.negative_prompt or "", time)
+        self._part = _Text(template.name, "layout.part.text", part.text if part else "", time)
         kicker, series = template.layout.kicker, template.layout.series
-        self._kicker = _Text(template.name, "layout.kicker.text", kicker.text if kicker else "")
-        self._series = _Text(template.name, "layout.series.text", series.text if series else "")
+        self._kicker = _Text(template.name, "layout.kicker.text", kicker.text if kicker else "", time)
+        self._series = _Text(template.name, "layout.series.text", series.text if series else "", time)
 
     def prompt(self, variables: Mapping[str, Any]) -> str:
         """The prompt, without blank lines around it; never empty."""
@@ -53,11 +55,27 @@ class Prompts:
         return self._series.render(variables) or None
 
 
+class _Time:
+    """What is left for the texts of one template: not each item anew, or a long playlist is as bad as a long loop."""
+
+    def __init__(self) -> None:
+        self._spent = 0.0
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        from thumbforge.specs.sandbox import EACH_SECONDS, MAX_SECONDS, bounded_by
+
+        began = thread_time()
+        with bounded_by(MAX_SECONDS + EACH_SECONDS - self._spent):
+            yield
+        self._spent += max(0.0, thread_time() - began - EACH_SECONDS)
+
+
 class _Text:
     """One text of a template. `field` is where it stands in the YAML."""
 
-    def __init__(self, template: str, field: str, source: str) -> None:
-        self._template = template
+    def __init__(self, template: str, field: str, source: str, time: _Time) -> None:
+        self._template, self._time = template, time
         self._field = field
         self._compiled = self._compile(source) if "{" in source else None
         self._plain = source.strip()
@@ -93,11 +111,12 @@ class _Text:
         pieces: list[str] = []
         room = MAX_CHARACTERS
         try:
-            for piece in compiled.root_render_func(context):
-                pieces.append(piece)
-                room -= len(piece)
-                if room < 0:
-                    break
+            with self._time.taken():
+                for piece in compiled.root_render_func(context):
+                    pieces.append(piece)
+                    room -= len(piece)
+                    if room < 0:
+                        break
         except UndefinedError as error:
             self.fail(self._line(compiled, error.__traceback__), str(error.message), _undefined_hint(error, variables))
         except (TemplateError, *FAULTS) as error:

@@ -1,13 +1,17 @@
 """The Jinja2 that prompts are written in: Jinja's sandbox, less what a prompt does not need.
 
-A prompt is text with expressions, `if`, `for` and `set`. What remains cannot run long or grow large: loops share one
-budget of steps, `range`, `+`, `~` and calls are bounded, and no value can be nested by repetition. Import this module
-late: Jinja2 takes 0.04 s to load.
+A prompt is text with expressions, `if`, `for` and `set`. What remains cannot run long or grow large: all texts of
+a template share one budget of time, loops one of rounds, `range`, `+`, `~` and calls are bounded, and no value can be
+nested by repetition. Import this module late: Jinja2 takes 0.04 s to load.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import wraps
 from typing import Any, cast
 
 from jinja2 import StrictUndefined, TemplateSyntaxError, nodes, pass_context
@@ -22,6 +26,10 @@ MAX_CHARACTERS = 20_000
 """Of a rendered text, and of every value made on the way."""
 MAX_STEPS = 20_000
 """Rounds of all loops of one rendering together."""
+MAX_SECONDS = 2.0
+"""Of a processor, for all texts of one template in a process; beside it each rendering has EACH_SECONDS. An honest one
+takes a hundredth of that."""
+EACH_SECONDS = 0.001
 
 STEPS = "_steps"
 """The variable that holds the rounds left, as a list of one number."""
@@ -56,6 +64,43 @@ _ALLOWED = (
 _VARYING = (nodes.Name, nodes.Call, nodes.Filter)
 
 
+_NAMES_OF_JINJA = frozenset(("self", "super", "caller", "varargs", "kwargs"))
+
+
+class _Clock(threading.local):
+    """When the rendering of this thread has to be over, in seconds of its processor time."""
+
+    ends = float("inf")
+
+
+_clock = _Clock()
+
+
+@contextmanager
+def bounded_by(seconds: float) -> Iterator[None]:
+    """Rendering in this thread fails with a SecurityError once it has taken so long. No single step takes 0.1 s, and
+    the clock is looked at in all of them that cost anything."""
+    _clock.ends = time.thread_time() + seconds
+    try:
+        yield
+    finally:
+        _clock.ends = float("inf")
+
+
+def _check_time() -> None:
+    if time.thread_time() > _clock.ends:
+        raise SecurityError(f"the template's texts take more than {MAX_SECONDS:g} s to render")
+
+
+def _timed(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)  # also what Jinja has noted on it: whether it is given the environment
+    def run(*args: Any, **kwargs: Any) -> Any:
+        _check_time()
+        return function(*args, **kwargs)
+
+    return run
+
+
 class Missing(StrictUndefined):
     __slots__ = ()
 
@@ -74,7 +119,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def __init__(self) -> None:
         super().__init__(undefined=Missing, autoescape=False, finalize=_printed)
         ours = {"join": _join, "replace": _replace, _COUNTED: _counted, _JOINED: _joined}
-        self.filters = {name: self.filters[name] for name in _FILTERS} | ours
+        own = {name: self.filters[name] for name in _FILTERS} | ours
+        self.filters = {name: _timed(function) for name, function in own.items()}
         self.globals = {"range": _range}
 
     def tree(self, source: str) -> nodes.Template:
@@ -103,12 +149,14 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return obj[attribute] if isinstance(obj, Named) and attribute in obj else super().getattr(obj, attribute)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        _check_time()
         texts = isinstance(left, (str, list, tuple)) or isinstance(right, (str, list, tuple))
         if texts and operator in "*%":
             raise SecurityError(f"`{operator}` is for numbers only")
         return _bounded(super().call_binop(context, operator, left, right))
 
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805
+        _check_time()
         return _bounded(super().call(__context, __obj, *args, **kwargs))
 
 
@@ -117,6 +165,8 @@ def _check(node: nodes.Node) -> None:
         raise TemplateSyntaxError(f"no filter `{node.name}`; there are {', '.join(sorted(_FILTERS))}", node.lineno)
     if not isinstance(node, _ALLOWED):
         raise TemplateSyntaxError(f"`{type(node).__name__.lower()}` is not available in prompts", node.lineno)
+    if isinstance(node, nodes.Name) and node.ctx == "load" and node.name in _NAMES_OF_JINJA:
+        raise TemplateSyntaxError(f"`{node.name}` is not available in prompts", node.lineno)
     if isinstance(node, nodes.For) and node.recursive:
         raise TemplateSyntaxError("a recursive loop is not available in prompts", node.lineno)
     if _is_literal(node) and any(isinstance(part, _VARYING) for part in node.find_all(nodes.Node)):
@@ -136,6 +186,7 @@ def _counted(context: Context, values: Iterable[Any]) -> Iterator[Any]:
     left: list[int] = context.parent[STEPS]
     for value in values:
         left[0] -= 1
+        _check_time()
         if left[0] < 0:
             raise SecurityError(f"the loops take more than {MAX_STEPS:,} rounds")
         yield value
