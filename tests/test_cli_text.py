@@ -40,10 +40,14 @@ def test_no_title_breaks_the_output(odd: Project) -> None:
     first = odd.batch()
     assert first.code == 0, first.err
     assert (clean(first.out), clean(first.err)) == (True, True)
-    rows = [line for line in first.out.splitlines() if " completed  " in line]
+    rows = [line for line in first.out.splitlines() if " made  " in line]
     assert len(rows) == len(TITLES)
     [run] = odd.query("SELECT id FROM run WHERE kind = 'batch'")
-    for words in (["batch", "series=show", "--dry-run"], ["list", "--all", "-s"], ["runs", "show", run["id"]]):
+    for words in (
+        ["batch", "series=show", "--dry-run", "retake=yes"],
+        ["list", "--all", "-s"],
+        ["runs", "show", run["id"]],
+    ):
         told = odd.run(*words)
         assert (told.code, clean(told.out), told.err) == (0, True, "")
         assert "[red]markup[/red] [bold]" in told.out

@@ -157,15 +157,25 @@ def test_parts_are_read_from_titles_where_that_is_asked(site: Site) -> None:
 
 
 def test_a_badge_that_disagrees_with_its_title_is_told(site: Site) -> None:
-    """A trailer in front moves all parts away from what the titles say: one warning for each, and in the table."""
+    """A trailer in front moves all parts away from what the titles say: one warning with its cure, each in the table
+    and in --json, and at the end what to type next."""
     told = site.run("fetch", str(DATA / "ytdlp_trailer_first.json"))
-    assert told.err.count("the title says") == 4
-    assert "tfVid000502: the title says 1, the part is 2" in told.err
+    assert told.err.count("the title says") == 1
+    assert "tfVid000502: the title says 1, the part is 2 (and 3 more, " in told.err
+    assert f"thumbforge playlist renumber {NEUTRAL} --from-title" in told.err
+    assert told.out.splitlines()[-1] == f"Next: thumbforge batch {NEUTRAL} --hero PICTURE"
     rows = site.shown("playlist", "show", NEUTRAL)["entries"]
     assert [row["note"] for row in rows][:3] == [None, "the title says 1", "the title says 2"]
     assert site.run("playlist", "renumber", NEUTRAL, "--from-title").code == 0
     assert [part for _, part in site.parts(NEUTRAL)] == [None, 1, 2, None, 3, 5, None]
     assert [row["note"] for row in site.shown("playlist", "show", NEUTRAL)["entries"]] == [None] * 7
+
+
+def test_a_list_with_a_series_is_told_that_series_next(site: Site) -> None:
+    """The command that makes its pictures, ready to be pasted."""
+    site.write("specs/series/mine.yaml", f"playlist: {NEUTRAL}\nhero: me.png\n")
+    told = site.run("fetch", str(DATA / "ytdlp_trailer_first.json"))
+    assert told.out.splitlines()[-1] == "Next: thumbforge batch series=mine"
 
 
 def test_a_spreadsheet_brings_its_own_parts_and_texts(site: Site) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from thumbforge import log
 from thumbforge.commands.command import ThumbCommand, print_json
 from thumbforge.commands.verbs import Arguments, Verb, Word
-from thumbforge.errors import Exit, Interrupted
+from thumbforge.errors import Exit, Interrupted, ThumbforgeError
 from thumbforge.tasks.options import choice, flag
 from thumbforge.text import counted, one_line
 
@@ -32,7 +34,7 @@ def _fetch(project: Project, arguments: Arguments) -> int:
     _tell_choice(target.link)
     try:
         outcome = fetch(project, request, target)
-        for warning in outcome.warnings:
+        for warning in _told(outcome, request.numbering):
             log.warning(warning)
         pictures = _pictures(project, outcome, options["refresh"]) if options["thumbnails"] else None
     except KeyboardInterrupt:
@@ -46,6 +48,25 @@ def _fetch(project: Project, arguments: Arguments) -> int:
     else:
         _print(project, outcome, pictures)
     return code
+
+
+def _told(outcome: FetchOutcome, numbering: str) -> Iterator[str]:
+    """The warnings, those of titles with other numbers than their parts as one, with what cures it."""
+    yield from (warning for warning in outcome.warnings if warning not in outcome.disagreements)
+    if outcome.disagreements:
+        first, more = outcome.disagreements[0], len(outcome.disagreements) - 1
+        also = f" (and {more} more, which thumbforge playlist show {outcome.name} lists)" if more else ""
+        cure = f"; thumbforge playlist renumber {outcome.name} --from-title takes the titles' numbers"
+        yield f"{first}{also}{'' if numbering == 'from-title' else cure}"
+
+
+def _next(project: Project, outcome: FetchOutcome) -> str:
+    """What to type next: the series on this list, or the batch that needs a picture."""
+    for name in sorted(project.catalog.series_names()):
+        with suppress(ThumbforgeError):  # a broken series is told where it is used
+            if project.catalog.series(name).playlist in {outcome.name, outcome.playlist.playlist.id}:
+                return f"thumbforge batch series={name}"
+    return f"thumbforge batch {outcome.name} --hero PICTURE"
 
 
 def _configure_logging(project: Project) -> None:
@@ -132,6 +153,7 @@ def _print(project: Project, outcome: FetchOutcome, pictures: tuple[Thumbnail, .
     if pictures is not None:
         told = [f"{sum(p.status == status for p in pictures)} {status}" for status in ("stored", "kept", "failed")]
         write(f"\nThumbnails: {', '.join(told)} in {_relative(project, project.home / 'thumbnails')}/")
+    write(f"Next: {_next(project, outcome)}")
 
 
 def _print_changes(outcome: FetchOutcome) -> None:

@@ -67,6 +67,8 @@ class FetchOutcome:
     changes: tuple[Change, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     warnings: tuple[str, ...] = ()
+    disagreements: tuple[str, ...] = ()
+    """Those of the warnings that tell of a title with another number than its part."""
     units: int = 0
     run_id: str | None = None
 
@@ -127,6 +129,7 @@ def fetch(
         changes=merged.changes,
         skipped=fetched.skipped,
         warnings=(*fetched.warnings, *doubts, *merged.warnings),
+        disagreements=merged.disagreements,
         units=units,
         run_id=run_id,
     )

@@ -43,6 +43,8 @@ class Merged:
     playlist: Playlist
     changes: tuple[Change, ...]
     warnings: tuple[str, ...] = ()
+    disagreements: tuple[str, ...] = ()
+    """Titles with another number than their part, one line for each; among the warnings, too."""
 
 
 def keyed(items: Iterable[Item]) -> dict[Key, Item]:
@@ -82,7 +84,8 @@ def merge(
     head = _head(old.playlist, fetched.playlist.playlist, head_before or {}) if old else fetched.playlist.playlist
     playlist = Playlist(playlist=head, items=items)
     changes = tuple(_changes(before, dict(zip(order, items, strict=True))))
-    return Merged(playlist, changes, (*warnings, *_disagreements(items, changes, numbering)))
+    disagreements = tuple(_disagreements(items, changes, numbering))
+    return Merged(playlist, changes, (*warnings, *disagreements), disagreements)
 
 
 def _updated(item: Item, listed: Item) -> Item:
