@@ -227,6 +227,7 @@ def _above(s: _Shown, look: str, free: Free, width: int, height: int) -> Lie:
         return _in_window(s, card_window(free, s.shape, width, height))
     top, room = _AIR * height, floor - 0.03 * height
     if s.face:
+        room = floor - 0.05 * height  # letters have an outline
         chin = s.face[1] + s.face[3]
         scale = min(_FACE * height / s.face[3], room / max(chin - s.crown, 1.0))
         ends, middle = chin, s.face[0] + s.face[2] / 2
