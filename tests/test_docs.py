@@ -95,6 +95,7 @@ SHOWN = {
     "takes list": ("takes", "list", "aaaaaaaaaaa", "playlist=list.csv", "hero=hero.jpg", "provider=fake"),
     "takes lock": ("takes", "lock", "aaaaaaaaaaa", "playlist=list.csv", "hero=hero.jpg", "provider=fake"),
     "status": ("status", "shown"),
+    "check": ("check",),
     "runs list": ("runs", "list", "--kind", "batch"),
     "runs show": ("runs", "show", "{batch}"),
     "runs cost": ("runs", "cost", "{batch}"),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from thumbforge.commands.command import ThumbCommand, fail, print_json
 from thumbforge.commands.operands import SERIES
+from thumbforge.commands.telling.together import together
 from thumbforge.commands.verbs import Arguments, Verb
-from thumbforge.errors import Exit, Problem, SpecError, ThumbforgeError
+from thumbforge.errors import Exit, ThumbforgeError
 from thumbforge.text import counted
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ def _status(project: Project, arguments: Arguments) -> int:
         try:
             found.append(_standing(project, name))
         except ThumbforgeError as error:
-            faults[name] = error
-    fault = _together(faults) if faults else None
+            faults[f"series {name}"] = error
+    fault = together(faults) if faults else None
     exit_code = fault.exit_code if fault else Exit.DONE
     if arguments.as_json:
         print_json({"series": [standing.as_dict() for standing in found], "exit_code": exit_code})
@@ -42,17 +43,6 @@ def _standing(project: Project, name: str) -> Standing:
     from thumbforge.planning.standing import Standing
 
     return Standing(plan_series(project, find_series(project, SeriesRequest(series=name))))
-
-
-def _together(faults: Mapping[str, ThumbforgeError]) -> ThumbforgeError:
-    """One error with the problems of all."""
-    if len(faults) == 1:
-        return next(iter(faults.values()))
-    problems: dict[Problem, None] = {}
-    for name, error in faults.items():
-        own = error.problems if isinstance(error, SpecError) else (Problem(f"series {name}", 0, "", str(error)),)
-        problems |= dict.fromkeys(own)
-    return SpecError(problems, hint=next((error.hint for error in faults.values() if error.hint), ""))
 
 
 def _print(project: Project, found: Sequence[Standing], *, is_empty: bool) -> None:

@@ -128,12 +128,13 @@ def make_heroes(batch: Batch, at_once: int) -> Result:
 
 
 def pick(ledger: Ledger, run: sqlite3.Row, word: str) -> Candidate:
-    """Make a candidate the run's one pick, by its number or the start of its iteration's id. UsageError where there is
-    none, or it is not completed."""
+    """Make a candidate the run's one pick, by its number or the start of its iteration's id. NotFound where there is
+    none, UsageError where it is not completed."""
     found = candidates(ledger.database, run)
     named = [c for c in found if str(c.ordinal) == word] or [c for c in found if c.iteration_id.startswith(word)]
     if len(named) != 1:
-        raise UsageError(f"run {run['id'][:8]} has candidates 1 to {len(found)}, not {word}")
+        hint = f"thumbforge hero show {run['id'][:8]} shows them"
+        raise NotFound(f"run {run['id'][:8]} has candidates 1 to {len(found)}, not {word}", hint=hint)
     [chosen] = named
     if chosen.status != "completed":
         raise UsageError(

@@ -12,7 +12,7 @@ TASKS: Mapping[str, tuple[str, ...]] = {
     "The picture that sets the style": ("hero",),
     "The look": ("template", "provider"),
     "Playlists": ("fetch", "playlist"),
-    "Care": ("init", "config", "audit", "repair", "prune"),
+    "Care": ("init", "config", "check", "audit", "repair", "prune"),
 }
 """What one comes for, and the commands for it; one that stands nowhere is told last."""
 ITS_OWN = {

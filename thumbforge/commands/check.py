@@ -1,0 +1,64 @@
+"""`thumbforge check`: every spec of the project read, every series looked up, and all that is wrong told at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from thumbforge.commands.command import ThumbCommand, print_json
+from thumbforge.commands.telling.together import together
+from thumbforge.commands.verbs import Arguments, Verb
+from thumbforge.errors import Exit, ThumbforgeError
+from thumbforge.text import counted
+
+if TYPE_CHECKING:
+    from thumbforge.planning.project import Project
+
+
+def _check(project: Project, arguments: Arguments) -> int:
+    from thumbforge.commands.telling.view import write
+
+    faults: dict[str, ThumbforgeError] = {}
+    found = {"playlist": 0, "template": 0, "profile": 0, "series": 0}
+    for kind, name, read in _everything(project):
+        found[kind] += 1
+        try:
+            read()
+        except ThumbforgeError as error:
+            faults[f"{kind} {name}"] = error
+    if faults:
+        raise together(faults)
+    if arguments.as_json:
+        print_json({"checked": found, "exit_code": Exit.DONE})
+    else:
+        told = [f"{count} series" if kind == "series" else counted(count, kind) for kind, count in found.items()]
+        write(f"Nothing is wrong: {', '.join(told)}.")
+    return Exit.DONE
+
+
+def _everything(project: Project) -> Iterator[tuple[str, str, Callable[[], Any]]]:
+    """What there is, with what reads it. Of a series that is all it names, its picture too."""
+    from functools import partial
+
+    from thumbforge.commands.telling.running import find_series
+    from thumbforge.planning.reference import check_hero
+    from thumbforge.planning.series import SeriesRequest
+
+    catalog = project.catalog
+    for name in catalog.playlist_names():
+        yield "playlist", name, partial(catalog.playlist_file, name)
+    for name in catalog.template_names():
+        yield "template", name, partial(catalog.template, name)
+    for name in catalog.profile_names():
+        yield "profile", name, partial(catalog.profile, name)
+    for name in sorted(catalog.series_names()):
+        request = SeriesRequest(series=name)
+        yield "series", name, lambda request=request: check_hero(find_series(project, request).hero)  # type: ignore[misc]
+
+
+class Check(ThumbCommand):
+    name = "check"
+    doc_purpose = "read every spec and look every series up; tell at once all that is wrong"
+    doc_description = "Makes no call and writes nothing. template validate draws a template, too."
+    example = "check; check --json"
+    verbs = (Verb("", (), _check, "playlists, templates, provider profiles and series, with the pictures they name"),)
