@@ -131,3 +131,25 @@ def test_a_run_that_will_try_nothing_more_says_so(tmp_path: Path) -> None:
     for told in (project.batch("max_retries=2").out, project.batch("max_retries=2").out):
         assert "Go on with" not in told
         assert "Nothing is tried again until it changes" in told
+
+
+def test_what_local_paints_costs_nothing(tmp_path: Path) -> None:
+    """Which is known: 0, and no attempt without a price."""
+    project = make_project(tmp_path / "project", 1)
+    run = project.shown("batch", "series=show", "provider=local")["run"]
+    told = project.run("runs", "cost", run).out
+    assert "money       0" in told
+    assert "without a price" not in told
+    assert project.shown("runs", "cost", run)["cost"]["no_data"] == 0
+    unknown = project.shown("batch", "series=show")["run"]
+    assert "1 attempt without a price" in project.run("runs", "cost", unknown).out
+
+
+def test_a_plan_counts_in_words_that_fit(tmp_path: Path) -> None:
+    """One thumbnail is not all of them, and another layout is told as a number of fields."""
+    project = make_project(tmp_path / "project", 1)
+    assert project.batch().code == 0
+    assert project.batch().out.startswith("Nothing to do: the thumbnail of show is up to date.")
+    reason = project.plan("template=minimal")[0]["reason"]
+    assert "fields changed" in reason
+    assert "the last one" not in reason

@@ -89,11 +89,13 @@ def _delete(project: Project, arguments: Arguments) -> int:
 
 
 def _cost(project: Project, arguments: Arguments) -> int:
+    from thumbforge.store import world
     from thumbforge.store.views import attempts_by
     from thumbforge.upkeep.cost import cost_of
 
     with _reading(project, arguments) as (database, run):
-        cost = cost_of(attempts_by(database, run["id"]))
+        provider = world.profile(database, run["profile_id"]).provider if run["profile_id"] else ""
+        cost = cost_of(attempts_by(database, run["id"]), provider)
     if arguments.as_json:
         print_json({"run": run["id"], "cost": cost.as_dict()})
     else:
@@ -163,10 +165,10 @@ def _print_cost(run_id: str, cost: Cost) -> None:
     money = ", ".join(f"{amount} {currency}" for currency, amount in cost.money.items())
     for name, value in (
         ("run", run_id),
-        ("calls", f"{cost.calls} in {cost.attempts} attempts, {cost.seconds:.1f} s"),
-        ("money", money or "no data"),
+        ("calls", f"{cost.calls} in {counted(cost.attempts, 'attempt')}, {cost.seconds:.1f} s"),
+        ("money", money or ("no data" if cost.unknown else "0")),
         ("tokens", "no data" if cost.tokens is None else cost.tokens),
-        ("no data", f"{cost.unknown} attempts without a price" if cost.unknown else ""),
+        ("no data", f"{counted(cost.unknown, 'attempt')} without a price" if cost.unknown else ""),
         ("unclear", f"{cost.perhaps_billed} calls perhaps billed without a picture" if cost.perhaps_billed else ""),
         ("lost", f"{cost.lost} attempts whose process died, perhaps billed" if cost.lost else ""),
     ):

@@ -50,6 +50,8 @@ class Change:
     new: Any
 
     def __str__(self) -> str:
+        if self.field == "layout":  # many at once, which nobody would read
+            return f"layout: {self.new}"
         old, new = _pair(self.old, self.new)
         return f"painter {self.old} -> {self.new}" if self.field == "painter" else f"{self.field}: {old} -> {new}"
 
@@ -297,7 +299,7 @@ def _changes(wanted: Wanted, take: int, art_sha256: str | None, snapshot: Snapsh
     layout = [change for change in changes if change.field.startswith("layout.")]
     if len(layout) > MANY_FIELDS:
         rest = [change for change in changes if change not in layout]
-        return (*rest, Change("layout", "the last one", f"{len(layout)} other fields"))
+        return (*rest, Change("layout", None, f"{len(layout)} fields changed"))
     return tuple(changes)
 
 

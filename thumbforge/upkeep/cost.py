@@ -10,6 +10,8 @@ from typing import Any
 
 from thumbforge.planning.prices import called_of, calls_of
 
+FREE = "local"
+
 
 @dataclass(frozen=True, slots=True)
 class Cost:
@@ -39,9 +41,10 @@ class Cost:
         }
 
 
-def cost_of(attempts: Iterable[Mapping[str, Any]]) -> Cost:
-    """Adds up attempts as `runs show` lists them. A call whose process died is a call of unknown price."""
-    called = called_of(attempts)
+def cost_of(attempts: Iterable[Mapping[str, Any]], provider: str = "") -> Cost:
+    """Adds up attempts as `runs show` lists them. A call whose process died is a call of unknown price; what `local`
+    paints is no call and costs nothing, which is known."""
+    called, is_free = called_of(attempts), provider == FREE
     money: defaultdict[str, Decimal] = defaultdict(Decimal)
     for attempt in called:
         if attempt["cost"] is not None:
@@ -49,11 +52,11 @@ def cost_of(attempts: Iterable[Mapping[str, Any]]) -> Cost:
     tokens = [a["tokens"] for a in called if a["tokens"] is not None]
     return Cost(
         attempts=len(called),
-        calls=sum(map(calls_of, called)),
+        calls=0 if is_free else sum(map(calls_of, called)),
         perhaps_billed=sum(a["perhaps_billed"] for a in called),
         lost=sum(a["outcome"] == "lost" for a in called),
         money=money,
-        unknown=sum(a["cost"] is None for a in called),
+        unknown=0 if is_free else sum(a["cost"] is None for a in called),
         tokens=sum(tokens) if tokens else None,
         seconds=sum(_seconds(a) for a in called),
         outcomes=Counter(a["outcome"] or "open" for a in called),

@@ -67,7 +67,9 @@ def print_result(result: Result, project: Project, page: str, *, as_json: bool) 
         return
     told = [item for item in result.items if item.became != "up to date"]
     if not told and result.exit_code == Exit.DONE:
-        write(f"Nothing to do: all {result.summary.total} thumbnails of {result.planned.series.name} are up to date.")
+        total, name = result.summary.total, result.planned.series.name
+        those = f"all {total} thumbnails of {name} are" if total > 1 else f"the thumbnail of {name} is"
+        write(f"Nothing to do: {those} up to date.")
         _print_locked(result)
         return
     if result.run_id:
