@@ -168,7 +168,8 @@ def test_what_is_no_whole_playlist_is_refused_with_a_reason(name: str, says: str
         ('{"a": ' + "9" * 5_000 + "}", "is no JSON that yt-dlp prints"),
         (b'{"a": "\xff"}', "is not UTF-8"),
         (b'{"a": "\x00"}', "NUL bytes"),
-        ("{}".encode("utf-16"), "NUL bytes"),
+        ("{}".encode("utf-16"), "no list `entries`"),
+        ("{}".encode("utf-16")[2:], "NUL bytes"),
     ],
 )
 def test_text_that_is_no_playlist_is_refused(text: str | bytes, says: str, tmp_path: Path) -> None:
@@ -243,6 +244,60 @@ def test_a_csv_says_titles_videos_and_parts(text: str, tmp_path: Path) -> None:
         ("Joints", "tfVid000003", 2),
     ]
     assert (playlist.playlist.id, playlist.playlist.title) == ("my-list", "my list")
+
+
+@pytest.mark.parametrize(
+    ("raw", "warned"),
+    [
+        (b"\xef\xbb\xbfsep=;\r\ntitle;video;part\r\nSch\xc3\xb6n;tfVid000001;1\r\n", False),
+        ('"sep=,"\nTitle,Video ID,Part\nSchön,tfVid000001,1\n'.encode(), False),
+        ("Video Title,video_url\nSchön,https://youtu.be/tfVid000001\n".encode(), False),
+        ("title\tvideo\tpart\r\nSchön\ttfVid000001\t1\r\n".encode("utf-16"), False),
+        ("title;video;part\r\nSchön;tfVid000001;1\r\n".encode("cp1252"), True),
+    ],
+)
+def test_a_csv_is_read_as_spreadsheets_save_it(raw: bytes, warned: bool, tmp_path: Path) -> None:
+    """With the line for Excel, names of their own, in UTF-16, or as Windows does, which is told."""
+    path = tmp_path / "list.csv"
+    path.write_bytes(raw)
+    found = read_file(path)
+    assert [(item.title, item.video, item.part) for item in found.playlist.items] == [("Schön", "tfVid000001", 1)]
+    assert any("Windows-1252" in warning for warning in found.warnings) is warned
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('title,video\n"One,tfVid000001\nTwo,tfVid000002\nThree,tfVid000003\n', 2),
+        ('sep=,\ntitle,video\nOne,tfVid000001\n"Two,tfVid000002\nThree,tfVid000003\n', 4),
+        ('title,video\n"One\nmore",tfVid000001\n"Two\nmore",wrong\n', 4),
+    ],
+)
+def test_a_row_of_several_lines_is_told_where_it_begins(text: str, line: int, tmp_path: Path) -> None:
+    """There the quote was opened."""
+    with pytest.raises(SpecError) as caught:
+        read_file(saved(tmp_path, "list.csv", text))
+    assert [problem.line for problem in caught.value.problems] == [line]
+
+
+def test_a_list_without_titles_says_where_they_come_from(tmp_path: Path) -> None:
+    """As Takeout writes it."""
+    with pytest.raises(SpecError) as caught:
+        read_file(saved(tmp_path, "list.csv", "Video ID,Playlist Video Creation Timestamp\ntfVid000001,2026-01-01\n"))
+    assert "fetch the playlist by its address" in caught.value.hint
+
+
+def test_what_ytdlp_was_asked_for_is_told_as_that(tmp_path: Path) -> None:
+    """Two addresses in one call, a list of lists, and a part of a list are no broken files."""
+    one = json.dumps({"id": "PLx0000000000", "entries": [{"id": "tfVid000001", "title": "One"}]})
+    with pytest.raises(SourceError, match="holds 2 lists, one a line"):
+        read_file(saved(tmp_path, "two.json", f"{one}\n{one}\n"))
+    lists = {"entries": [{"_type": "url", "ie_key": "YoutubeTab", "url": "https://www.youtube.com/playlist?list=PLx"}]}
+    with pytest.raises(SourceError, match="is a list of its own"):
+        read_file(saved(tmp_path, "lists.json", json.dumps(lists)))
+    part = {**json.loads(one), "playlist_count": 6, "requested_entries": [3]}
+    found = read_file(saved(tmp_path, "part.json", json.dumps(part)))
+    assert found.warnings == ("part holds 3 to 3 of the list's 6 videos, as yt-dlp was asked (-I)",)
 
 
 def test_a_csv_without_parts_is_numbered(tmp_path: Path) -> None:

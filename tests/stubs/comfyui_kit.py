@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ from thumbforge.providers.base import Answer
 from thumbforge.providers.comfyui.adapter import ComfyUIProvider
 from thumbforge.testing import a_call, a_request
 
+RECORDED = Path(__file__).parents[1] / "data" / "recorded" / "comfyui"
 JOB = "11111111-2222-3333-4444-555555555555"
 
 
@@ -48,9 +51,17 @@ WORKFLOW: dict[str, Any] = {
 PARAMS = {"workflow": WORKFLOW, "inputs": {"height": "5.height", "reference": "Hero.image"}}
 
 
+@cache
+def recorded_json(story: str, note: str) -> Any:
+    """What the real server said at this step of a recorded story."""
+    steps = json.loads((RECORDED / f"{story}.json").read_text())["exchanges"]
+    return next(step["response"]["json"] for step in steps if step.get("note") == note)
+
+
 @dataclass
 class Comfy:
-    """A ComfyUI server in small: it queues, draws what the graph decides, and knows its jobs."""
+    """A ComfyUI server in small: it queues, draws what the graph decides, and knows its jobs. It speaks in the shapes
+    of version 0.3.64, from tests/data/recorded/comfyui."""
 
     looks: int = 1
     """Questions until a job is done."""
@@ -65,6 +76,8 @@ class Comfy:
             "/history/": self._history,
             "/queue": self._queue,
             "/view": self._view,
+            "/system_stats": lambda _: answer({"system": {"comfyui_version": "0.3.64"}, "devices": [{"name": "cpu"}]}),
+            "/object_info/": self._object_info,
         }
         start = next(start for start in routes if seen.path.startswith(start))
         return routes[start](seen)
@@ -75,6 +88,11 @@ class Comfy:
         return answer({"name": name, "subfolder": "sent", "type": "input"})
 
     def _prompt(self, seen: Seen) -> Play:
+        graph = seen.json["prompt"]
+        if any(node["class_type"] == "NoSuchNode" for node in graph.values()):
+            return answer(recorded_json("validation", "a node that is not installed"), 400)
+        if any(node["inputs"].get("color", 0) > 0xFFFFFF for node in graph.values()):
+            return answer(recorded_json("validation", "a 48 bit seed in a 24 bit input"), 400)
         job = seen.json["prompt_id"]
         self.jobs[job], self.left[job] = seen.json, self.looks
         return answer({"prompt_id": job, "number": 1, "node_errors": {}})
@@ -87,7 +105,13 @@ class Comfy:
         if self.left[job] > 0:
             return answer({})
         saved = {"filename": f"{job}.png", "subfolder": "", "type": "output"}
-        return answer({job: {"outputs": {"9": {"images": [saved]}}, "status": {"status_str": "success"}}})
+        [record] = deepcopy(recorded_json("save", "after")).values()
+        record["prompt"][1:3] = job, self.jobs[job]["prompt"]
+        return answer({job: {**record, "outputs": {"9": {"images": [saved]}}}})
+
+    def _object_info(self, seen: Seen) -> Play:
+        name = seen.path.rpartition("/")[2]
+        return answer({} if name == "NoSuchNode" else {name: {}})
 
     def _queue(self, seen: Seen) -> Play:
         return answer({"queue_running": [[1, job, {}, {}, []] for job in self.jobs], "queue_pending": []})
@@ -95,7 +119,7 @@ class Comfy:
     def _view(self, seen: Seen) -> Play:
         graph = deepcopy(self.jobs[seen.query["filename"].removesuffix(".png")]["prompt"])
         graph["9"]["inputs"].pop("filename_prefix")
-        size = (graph["5"]["inputs"]["width"], graph["5"]["inputs"]["height"])
+        [size] = [(n["inputs"]["width"], n["inputs"]["height"]) for n in graph.values() if "width" in n["inputs"]]
         return raw(message(200, painted(ids.canonical_json(graph), size=size), Content_Type="image/png"))
 
 

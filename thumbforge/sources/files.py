@@ -8,10 +8,8 @@ two items.
 
 from __future__ import annotations
 
-import csv
-import io
+import codecs
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,9 +17,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from thumbforge.durable import read_regular
-from thumbforge.errors import Problem, SourceError, SpecError
+from thumbforge.errors import SourceError
 from thumbforge.models import Item, Playlist, PlaylistHead
 from thumbforge.sources.api_pages import from_pages, is_page
+from thumbforge.sources.csv_file import from_csv
 from thumbforge.sources.fetched import MAX_ENTRIES, FetchedPlaylist, Skipped, nothing_left, playlist_id, whole
 from thumbforge.sources.links import video_in
 
@@ -30,10 +29,8 @@ MAX_SECONDS = 30 * 24 * 3600
 """Longer durations are taken for noise, as are negative ones; the longest YouTube streams run for days."""
 
 HINT = "make it with: yt-dlp --flat-playlist -J URL > playlist.json"
-_CSV_HINT = "a CSV needs a first line `title,video,part`; save it as UTF-8"
+_UTF8 = "save it as UTF-8 (in Excel: `CSV UTF-8`)"
 _HIDDEN = frozenset(("[Private video]", "[Deleted video]", "[Unavailable video]"))
-_CSV_FIELDS = ("title", "video", "part", "label", "text", "topic")
-_CSV_ALIASES = {"video_id": "video", "id": "video", "url": "video"}
 _LIST_LEVELS = 3
 
 
@@ -49,11 +46,12 @@ def read_file(path: Path) -> FetchedPlaylist:
     Raises SourceError where the file is something else, is cut short, or has nothing to show, and SpecError naming
     every wrong row of a CSV.
     """
-    text = _text(path)
+    is_csv = path.suffix.lower() in (".csv", ".tsv")
+    text, warnings = _text(path, is_csv=is_csv)
     if text.lstrip()[:1] == "<":
         raise SourceError(f"{path.name} is a web page or XML, not a playlist", hint=HINT)
-    if path.suffix.lower() in (".csv", ".tsv"):
-        return _from_csv(text, path)
+    if is_csv:
+        return from_csv(text, path, warnings)
     document = _json(text, path.name)
     pages = document if isinstance(document, list) else [document]
     if pages and all(map(is_page, pages)):
@@ -89,7 +87,9 @@ def from_ytdlp(document: Any, name: str) -> FetchedPlaylist:
     if not items:
         raise nothing_left(name, expected, skipped)
     missing = max(0, expected - len(entries))
-    if missing:
+    if missing and (asked := _asked_for(document)):
+        warnings.append(f"{name} holds {asked} of the list's {expected} videos, as yt-dlp was asked (-I)")
+    elif missing:
         warnings.append(f"{name} says it has {expected} videos but lists {len(entries)}: fetch it anew")
     return FetchedPlaylist(
         Playlist(playlist=_head(document, name), items=tuple(items)),
@@ -100,7 +100,8 @@ def from_ytdlp(document: Any, name: str) -> FetchedPlaylist:
     )
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, *, is_csv: bool) -> tuple[str, tuple[str, ...]]:
+    """The text, and a word on how it was read: Excel saves a CSV in UTF-16, or as Windows does."""
     try:
         if path.exists() and not path.is_file():
             raise SourceError(f"{path.name} is no file", hint=HINT)
@@ -111,12 +112,19 @@ def _text(path: Path) -> str:
         raise SourceError(f"{path.name} cannot be read: {error.strerror or error}", hint="check the path") from None
     if not raw.strip():
         raise SourceError(f"{path.name} is empty", hint=HINT)
-    if b"\0" in raw:
-        raise SourceError(f"{path.name} holds NUL bytes: it is no text in UTF-8", hint="save it as UTF-8")
+    is_wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    if b"\0" in raw and not is_wide:
+        raise SourceError(f"{path.name} holds NUL bytes: it is no text in UTF-8", hint=_UTF8)
     try:
-        return raw.decode("utf-8-sig")
+        return raw.decode("utf-16" if is_wide else "utf-8-sig"), ()
     except UnicodeDecodeError:
-        raise SourceError(f"{path.name} is not UTF-8", hint="save it as UTF-8") from None
+        if not is_csv or is_wide:
+            raise SourceError(f"{path.name} is not UTF-8", hint=_UTF8) from None
+    try:
+        told = f"{path.name} is not UTF-8 and was read as Windows-1252: look at its letters, or {_UTF8}"
+        return raw.decode("cp1252"), (told,)
+    except UnicodeDecodeError:
+        raise SourceError(f"{path.name} is neither UTF-8 nor Windows-1252", hint=_UTF8) from None
 
 
 def _json(text: str, name: str) -> Any:
@@ -129,7 +137,9 @@ def _json(text: str, name: str) -> Any:
 
 
 def _json_fault(text: str, error: json.JSONDecodeError) -> str:
-    if sum(line.startswith("{") for line in text.splitlines()) > 1:
+    if len(lines := [line for line in text.splitlines() if line.startswith("{")]) > 1:
+        if all('"entries"' in line for line in lines):
+            return f"holds {len(lines)} lists, one a line: save each address in a file of its own"
         return "has one object a line (`-j`); use `-J`, which prints the list as one"
     if text.lstrip()[:1] not in "{[":
         return f"is not JSON: it begins with {text.split()[0][:20]!r}; keep yt-dlp's messages out of the file"
@@ -163,7 +173,8 @@ def _item(entry: Any, place: int, part: int, warnings: list[str]) -> Item | Skip
         return Skipped(place, None, f"expected a video, got a {type(entry).__name__}")
     video = next(filter(None, (video_in(v) for v in (fields.get("id"), fields.get("url")) if isinstance(v, str))), None)
     if video is None:
-        return Skipped(place, None, "has no video id")
+        is_list = fields.get("ie_key") == "YoutubeTab" or "list=" in str(fields.get("url", ""))
+        return Skipped(place, None, "is a list of its own: fetch it by its address" if is_list else "has no video id")
     duration = _seconds(fields.get("duration"))
     title = fields.get("title", "")
     if title is None and duration is None:
@@ -186,6 +197,14 @@ def _seconds(value: Any) -> float | None:
     return value if 0 <= value <= MAX_SECONDS else None
 
 
+def _asked_for(document: dict[str, Any]) -> str:
+    """The entries that `-I` chose, "" where the whole list was wanted."""
+    places = document.get("requested_entries")
+    if not isinstance(places, list) or not places or not all(isinstance(place, int) for place in places):
+        return ""
+    return f"{min(places)} to {max(places)}"
+
+
 def _head(document: dict[str, Any], name: str) -> PlaylistHead:
     def said(*fields: str) -> str:
         texts = (document.get(field) for field in fields)
@@ -197,63 +216,3 @@ def _head(document: dict[str, Any], name: str) -> PlaylistHead:
         channel=said("channel", "uploader"),
         url=said("webpage_url", "original_url"),
     )
-
-
-def _from_csv(text: str, path: Path) -> FetchedPlaylist:
-    head = text.lstrip().split("\n", 1)[0]
-    delimiter = max(",;\t", key=head.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=True)
-    problems: list[Problem] = []
-    rows: list[tuple[int, list[str]]] = []
-    try:
-        rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-    except csv.Error as error:
-        problems.append(Problem(str(path), reader.line_num, "", f"not valid CSV: {error}"))
-    if not problems:
-        items = tuple(_rows(rows, str(path), problems))
-    if problems:
-        raise SpecError(problems, hint=_CSV_HINT)
-    if not items:
-        raise SourceError(f"{path.name} has a header but no rows", hint=_CSV_HINT)
-    playlist = Playlist(playlist=PlaylistHead(id=playlist_id(path.stem), title=path.stem), items=items)
-    return FetchedPlaylist(playlist, has_parts="part" in _names(rows[0][1]))
-
-
-def _names(header: list[str]) -> list[str]:
-    words = (name.strip().lower() for name in header)
-    return [_CSV_ALIASES.get(word, word) for word in words]
-
-
-def _rows(rows: list[tuple[int, list[str]]], file: str, problems: list[Problem]) -> Iterator[Item]:
-    line, header = rows[0]
-    names = _names(header)
-    absent = [name for name in ("title", "video") if name not in names]
-    if absent:
-        problems.append(Problem(file, line, "", f"the first line names no column {' and no column '.join(absent)}"))
-        return
-    parts: dict[str, int] = {}
-    for number, (line, row) in enumerate(rows[1:], 1):
-        cells = {
-            name: cell.strip() for name, cell in zip(names, row, strict=False) if name in _CSV_FIELDS and cell.strip()
-        }
-        if "part" not in names:
-            cells["part"] = str(number)
-        wrong = _row_faults(cells)
-        if "part" in cells and (first := parts.setdefault(cells["part"].lstrip("0") or "0", line)) != line:
-            wrong["part"] = f"part {cells['part']} is already in line {first}"
-        problems.extend(Problem(file, line, name, message) for name, message in wrong.items())
-        if not wrong:
-            part = int(cells["part"]) if "part" in cells else None
-            yield Item.model_validate({**cells, "video": video_in(cells["video"]), "part": part})
-
-
-def _row_faults(cells: dict[str, str]) -> dict[str, str]:
-    wrong = {name: "is empty" for name in ("title", "video") if name not in cells}
-    if "video" in cells and video_in(cells["video"]) is None:
-        wrong["video"] = f"`{cells['video'][:40]}` is no video id (11 letters, digits, - or _) and no YouTube address"
-    if "part" in cells and not re.fullmatch(r"[0-9]{1,5}", cells["part"]):
-        wrong["part"] = f"expected a whole number up to 99999, got `{cells['part'][:40]}`"
-    for name, most in {"title": 1000, "text": 1000, "topic": 1000, "label": 100}.items():
-        if len(cells.get(name, "")) > most:
-            wrong[name] = f"is longer than {most} characters"
-    return wrong
