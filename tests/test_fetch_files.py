@@ -247,6 +247,17 @@ def test_another_list_in_the_way_is_not_overwritten(site: Site) -> None:
     assert "vidio" in site.yaml(NEUTRAL)
 
 
+def test_titles_that_all_change_at_once_are_told_as_another_language(site: Site) -> None:
+    """One that changes is an owner's work."""
+    titles = {"fr": ["Un", "Deux", "Trois"], "mixed": ["Un", "Deux", "Three"], "en": ["One", "Two", "Drei"]}
+    warned = []
+    for told in titles.values():
+        entries = [{"id": f"tfVid00000{n}", "title": title} for n, title in enumerate(told)]
+        path = saved(site, "list.json", {"id": NEUTRAL, "title": "T", "entries": entries})
+        warned.append("in another language" in site.run("fetch", path).err)
+    assert warned == [False, False, True]
+
+
 # yt-dlp
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from thumbforge.playlists.fetch import FetchOutcome
     from thumbforge.playlists.thumbnails import Thumbnail
 
+ALL = 2
+"""So many titles, and no other, that change at once are worth a word."""
 SOURCES = {"api": "YouTube Data API", "ytdlp": "yt-dlp", "file": "file"}
 
 
@@ -34,7 +36,7 @@ def _fetch(project: Project, arguments: Arguments) -> int:
     _tell_choice(target.link)
     try:
         outcome = fetch(project, request, target)
-        for warning in _told(outcome, request.numbering):
+        for warning in (*_told(outcome, request.numbering), *_all_renamed(outcome)):
             log.warning(warning)
         pictures = _pictures(project, outcome, options["refresh"]) if options["thumbnails"] else None
     except KeyboardInterrupt:
@@ -67,6 +69,16 @@ def _next(project: Project, outcome: FetchOutcome) -> str:
             if project.catalog.series(name).playlist in {outcome.name, outcome.playlist.playlist.id}:
                 return f"thumbforge batch series={name}"
     return f"thumbforge batch {outcome.name} --hero PICTURE"
+
+
+def _all_renamed(outcome: FetchOutcome) -> Iterator[str]:
+    """A change of every title is another language, or another list, more often than an owner's work."""
+    renamed = sum(change.kind == "renamed" for change in outcome.changes)
+    if renamed >= ALL and renamed == len(outcome.playlist.items):
+        yield (
+            f"all {renamed} titles have changed at once: is it the same list in another language? What reads the topic"
+            " would be painted anew; a fetch from the source as before brings the old titles back"
+        )
 
 
 def _configure_logging(project: Project) -> None:

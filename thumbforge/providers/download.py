@@ -50,7 +50,7 @@ def fetch(
 
 def _missing(error: ProviderError) -> OutputMissing:
     """As the item's failure: a try that is counted, so that no run after run pays for it anew."""
-    hint = "it was drawn, but the service does not hand it out; the same command draws it anew, within max_retries"
+    hint = "it was drawn, perhaps billed, and is not handed out; each try that max_retries allows draws it once"
     found = OutputMissing(error.message, hint=hint)
     found.unclear = True
     return found
