@@ -12,7 +12,7 @@ SUMMARY = {"total", "completed", "failed", "pending"}
 BATCH = {"run", "summary", "items", "reference_ignored", "unlike", "exit_code"}
 ITEM = {
     "part", "position", "video", "title", "action", "iteration_id", "status", "compliant", "final_asset", "error",
-    "hint",
+    "hint", "exported",
 }  # fmt: skip
 ASSET = {"sha256", "path", "width", "height", "bytes"}
 DRY = {"dry_run", "summary", "plan", "exit_code"}
@@ -40,6 +40,7 @@ def test_a_batch(project: Project) -> None:
         assert (entry["part"], entry["position"], entry["video"], entry["title"]) == (n, n, video(n), f"Lesson {n}")
         assert (entry["action"], entry["status"], entry["compliant"]) == ("create", "completed", True)
         assert entry["error"] is None
+        assert entry["exported"] == f"out/show/{n:02d}-{video(n)}.jpg"
         picture = entry["final_asset"]
         assert set(picture) == ASSET
         data = (project.root / picture["path"]).read_bytes()
@@ -63,6 +64,7 @@ def test_a_batch_that_fails(project: Project) -> None:
     for entry in told.document["items"]:
         assert set(entry) == ITEM
         assert (entry["status"], entry["final_asset"], entry["compliant"]) == ("failed", None, None)
+        assert entry["exported"] is None
         assert entry["error"].startswith("provider_bad_request: ")
 
 
