@@ -36,10 +36,10 @@ def test_a_seed_counts_up_with_the_candidates(project: Project) -> None:
 
 
 def test_exactly_one_candidate_is_picked(project: Project) -> None:
-    """A pick can be moved; a number that is none, and a run without a pick as hero, are refused with 2."""
+    """A pick can be moved; a number that is none is not found, a run without a pick as hero is refused with 2."""
     run = str(generate(project)["run"])
     assert project.batch(f"hero={run}", "provider=fake").code == 2
-    assert project.run("hero", "pick", run, "9").code == 2
+    assert project.run("hero", "pick", run, "9").code == 3
     assert project.run("hero", "pick", run, "2").code == 0
     assert project.run("hero", "pick", run, "3").code == 0
     shown = project.shown("hero", "show", run)
