@@ -108,7 +108,7 @@ def _run(arguments: list[str]) -> int:
 
 def _named_folder(words: Sequence[str]) -> str | None:
     """What stands behind -d or --dir."""
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in zip(words, [*words[1:], ""], strict=False):
         if word in {"-d", "--dir"}:
             return following or None
         if word.startswith("--dir="):
