@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.project import Project, finish, make_project, wait_until
-from thumbforge.making import executor, pool
+from thumbforge.making import executor, pool, threads
 from thumbforge.making.executor import Placement
 from thumbforge.making.threads import InThreads
 
@@ -129,7 +129,7 @@ def test_where_no_process_can_be_started_threads_draw(monkeypatch: pytest.Monkey
 
 def test_threads_open_as_many_pictures_as_there_are_cores(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Sixty-four answers may come in the same second; each open picture takes 20 MB."""
-    monkeypatch.setattr(executor, "usable_cores", lambda: 2)
+    monkeypatch.setattr(threads, "usable_cores", lambda: 2)
     opened, most, lock = [0], [0], threading.Lock()
 
     def draw(*_: object) -> None:
@@ -140,8 +140,8 @@ def test_threads_open_as_many_pictures_as_there_are_cores(monkeypatch: pytest.Mo
         with lock:
             opened[0] -= 1
 
-    monkeypatch.setattr(executor, "finalise", draw)
-    monkeypatch.setattr(executor, "inspect", draw)
+    monkeypatch.setattr(threads, "finalise", draw)
+    monkeypatch.setattr(threads, "inspect", draw)
     here = InThreads()
     nothing: Any = None
     with ThreadPoolExecutor(16) as many:
