@@ -128,7 +128,7 @@ def test_turkish_capitals_keep_the_dot(text: str, language: str | None, capitals
 def test_a_plain_title_loads_no_dictionary_and_no_large_font() -> None:
     """An ASCII title is set without ICU, BudouX or the 32 MB of CJK; a Japanese one uses them."""
     code = (
-        "import sys\nfrom thumbforge.imaging import clean, fonts, shape\n"
+        "import sys\nfrom thumbforge.imaging.type import clean, fonts, shape\n"
         "def loaded():\n    return sorted({'icu4py', 'budoux', 'manimgx_fonts_cjk'} & set(sys.modules))\n"
         "shape.prepare(clean.marked('How to sort 10 tables', 'upper'), 'anton')\nprint(loaded())\n"
         "shape.prepare(clean.marked('東京へ行こう', 'upper'), 'anton')\nprint(loaded())\n"
