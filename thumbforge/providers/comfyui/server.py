@@ -47,8 +47,8 @@ class Server:
         form: Mapping[str, str] | None = None,
         files: list[Part] | None = None,
     ) -> Reply:
-        reply = self.service.http.exchange(
-            method, self.service.url(path), cancel=cancel, timeout_s=timeout_s, headers=self.headers(), json=json,
+        reply = self.service.exchange(
+            method, path, self.service.key(), cancel=cancel, timeout_s=timeout_s, headers=self.headers(), json=json,
             form=form, files=files,
         )  # fmt: skip
         self._is_known = True
