@@ -150,15 +150,15 @@ def test_a_scratch_directory_is_private_and_goes(store: AssetStore) -> None:
 
 
 def test_a_manifest_is_written_once(store: AssetStore) -> None:
-    """The first content stays; what is written under the same key later changes nothing."""
-    path = store.write_manifest("f" * 64, {"final_key": "f" * 64, "title": "ü"})
+    """The same content again changes nothing; a file that was damaged holds it again."""
+    content = {"final_key": "f" * 64, "title": "ü"}
+    path = store.write_manifest("f" * 64, content)
     before = path.read_bytes(), path.stat().st_mtime_ns
-    assert (
-        store.write_manifest("f" * 64, {"final_key": "f" * 64, "title": "other"})
-        == path
-        == store.manifest_path("f" * 64)
-    )
+    assert store.write_manifest("f" * 64, content) == path == store.manifest_path("f" * 64)
     assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+    path.write_bytes(before[0][:10])
+    store.write_manifest("f" * 64, content)
+    assert path.read_bytes() == before[0]
     assert json.loads(before[0]) == {"final_key": "f" * 64, "title": "ü"} == store.manifest("f" * 64)
     assert files(store) == [f"keys/{'f' * 64}.json"]
 

@@ -48,7 +48,7 @@ def _print_fitting(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Non
     is_coloured = has_colours(os.environ)
     for line in lay_out(columns, rows, width_of_terminal()):
         styled = (f"\x1b[{span.style}m{span.text}\x1b[0m" if is_coloured and span.style else span.text for span in line)
-        write("".join(styled))
+        sys.stdout.write("".join(styled) + "\n")  # the cells are clean, and the colours are ours
 
 
 def width_of_terminal() -> int:
