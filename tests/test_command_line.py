@@ -29,6 +29,7 @@ WORDS = [
     "repair",
     "runs list --kind batch",
     "status",
+    "check",
     f"takes list {video(1)} series=show",
     "template list",
     "nosuch",

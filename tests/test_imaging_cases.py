@@ -243,9 +243,8 @@ def test_a_bad_logo_is_told_before_anything_is_paid(project: Project) -> None:
     assert told.err.count("brand.logo: logo.png: not a picture we can use: an HTML page") == 1
 
 
-def test_a_bad_picture_fails_its_item_alone(project: Project) -> None:
-    """Where no batch looked first (plain `doit`), the item fails by a rule that names the file and the others are made;
-    with a good file it is drawn, and nothing is paid again."""
+def test_a_bad_picture_is_told_before_anything_is_paid(project: Project) -> None:
+    """Under plain doit as under batch: with the place in the playlist, and no call; with a good file all is made."""
     folder = project.root.with_name("alone")
     alone = make_project(folder, 2)
     alone.template(extends="news-bar")
@@ -253,8 +252,9 @@ def test_a_bad_picture_fails_its_item_alone(project: Project) -> None:
     alone.playlist([item(1, picture="own.png"), item(2)])
     told = alone.doit()
     assert told.code == 1
-    assert "picture.file: own.png: a damaged PNG picture" in told.out
-    assert (len(alone.out()), alone.calls) == (1, 2)
+    assert "spec_invalid: specs/playlists/show.yaml:" in told.out
+    assert "own.png: a damaged PNG picture" in told.out
+    assert (alone.out(), alone.calls) == ([], 0)
     (folder / "own.png").write_bytes((IMAGES / "ok_640x360.png").read_bytes())
     assert alone.doit().code == 0
     assert (len(alone.out()), alone.calls) == (2, 2)
