@@ -13,7 +13,7 @@ from tests.project import Project, finish, item, make_project, put_to_sleep, wai
 from thumbforge.imaging import sheet
 from thumbforge.making.sheet import digests, keep_sheet
 from thumbforge.planning.decide import plan_series
-from thumbforge.planning.project import Project as Place
+from thumbforge.planning.project import Project as Here
 from thumbforge.planning.series import SeriesRequest, resolve
 
 
@@ -71,8 +71,8 @@ def paged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 def keep(project: Project) -> dict[str, int]:
     """The pages with the times at which they were written, after the sheet was asked for."""
-    here = Place(project.root)
-    planned = plan_series(here, resolve(here.place(None), SeriesRequest(series="show")))
+    here = Here(project.root)
+    planned = plan_series(here, resolve(here.lookup(None), SeriesRequest(series="show")))
     keep_sheet(here, planned, planned.rows)
     return {path.name: path.stat().st_mtime_ns for path in (project.root / "out/show").glob("sheet*")}
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thumbforge.models import Item, Playlist, PlaylistHead
-from thumbforge.playlists.merge import Change, Merged, Numbering, keyed, merge
+from thumbforge.playlists.merge import ListChange, Merged, Numbering, keyed, merge
 from thumbforge.sources.fetched import FetchedPlaylist, Skipped
 
 HEAD = PlaylistHead(id="PLmerge0000000", title="Old wood", channel="Bench")
@@ -60,7 +60,7 @@ def test_a_new_video_on_top_moves_no_part() -> None:
     """What was A B C is N A B C: A, B and C keep 1, 2 and 3, and nobody is said to have moved."""
     merged = merge(OLD, listed(item(9), item(1), item(2), item(3)))
     assert parts(merged) == [(video(9), 4), (video(1), 1), (video(2), 2), (video(3), 3)]
-    assert merged.changes == (Change("added", video(9), "Lesson 9", 4, 1),)
+    assert merged.changes == (ListChange("added", video(9), "Lesson 9", 4, 1),)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_what_youtube_says_is_taken_over_and_what_the_user_wrote_stays() -> None
     old = stored(item(1, part=7, title="Old", text="*One*", duration=60, vars={"a": 1}))
     merged = merge(old, listed(item(1, title="New", duration=60.9)))
     assert merged.playlist.items == (item(1, part=7, title="New", text="*One*", duration=60, vars={"a": 1}),)
-    assert merged.changes == (Change("renamed", video(1), "New", 7, 1, "Old"),)
+    assert merged.changes == (ListChange("renamed", video(1), "New", 7, 1, "Old"),)
     assert merge(old, listed(item(1, title="Old", duration=90))).playlist.items[0].duration == 90
     assert merge(old, listed(item(1, title="Old"))).playlist == old
 
@@ -144,7 +144,7 @@ def test_only_who_has_moved_is_said_to_have() -> None:
     """The last one brought to the front is one move, not four."""
     old = stored(*(item(n, part=n) for n in range(1, 6)))
     merged = merge(old, listed(*(item(n) for n in (5, 1, 2, 3, 4))))
-    assert merged.changes == (Change("moved", video(5), "Lesson 5", 5, 1, 5),)
+    assert merged.changes == (ListChange("moved", video(5), "Lesson 5", 5, 1, 5),)
 
 
 def test_the_head_follows_youtube_until_the_user_changes_it() -> None:

@@ -118,16 +118,16 @@ def test_every_picture_is_shown_at_every_size_with_words_for_it(sample: Sheet, t
     alternative text; where there is none yet, that is said. The duration mark is on each."""
     found = Page(page(sample, tmp_path))
     images = found.all("img")
-    assert len(images) == 2 * (len(sheet_page.PLACES) + 1)
+    assert len(images) == 2 * (len(sheet_page.SURFACES) + 1)
     assert all(image["alt"] for image in images)
     assert {image["alt"] for image in images} == {"Thumbnail: Part 1 · What is a table?", "A table in red"}
     sizes = {(image["width"], image["height"]) for image in images}
     assert {("360", "202"), ("168", "94"), ("120", "68"), ("560", "315")} <= sizes
     missing = [attrs for tag, attrs in found.tags if tag == "span" and attrs.get("role") == "img"]
-    assert len(missing) == len(sheet_page.PLACES) + 1
+    assert len(missing) == len(sheet_page.SURFACES) + 1
     assert all("no picture yet" in str(attrs["aria-label"]) for attrs in missing)
     marks = [attrs for tag, attrs in found.tags if tag == "span" and attrs.get("class") == "mark"]
-    assert len(marks) == 3 * (len(sheet_page.PLACES) + 1)
+    assert len(marks) == 3 * (len(sheet_page.SURFACES) + 1)
 
 
 def test_pictures_are_named_relative_to_the_page(sample: Sheet, tmp_path: Path) -> None:

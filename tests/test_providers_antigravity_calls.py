@@ -25,7 +25,7 @@ from thumbforge.providers.antigravity import adapter as antigravity
 from thumbforge.providers.antigravity.outcome import outcome
 from thumbforge.providers.base import Answer
 from thumbforge.providers.process import Finished
-from thumbforge.providers.registry import capabilities_of, concurrency
+from thumbforge.providers.registry import capabilities_of, max_concurrency
 from thumbforge.testing import a_call, a_reference, a_request
 
 
@@ -125,11 +125,11 @@ def test_what_was_said_is_kept(agy: Agy, tmp_path: Path) -> None:
 def test_one_at_a_time_unless_the_profile_raises_it(agy: Agy) -> None:
     """By itself 1, at most 4."""
     profile = models.Profile(name="agy", provider="antigravity", params={"binary": agy.binary})
-    assert concurrency(profile, capabilities_of(profile)) == 1
+    assert max_concurrency(profile, capabilities_of(profile)) == 1
     raised = profile.model_copy(update={"max_concurrency": 4})
-    assert concurrency(raised, capabilities_of(raised)) == 4
+    assert max_concurrency(raised, capabilities_of(raised)) == 4
     with pytest.raises(UsageError, match="above the limit of provider antigravity, 4"):
-        concurrency(profile.model_copy(update={"max_concurrency": 5}), capabilities_of(profile))
+        max_concurrency(profile.model_copy(update={"max_concurrency": 5}), capabilities_of(profile))
 
 
 def test_two_children_in_flight_end_with_ctrl_c(agy: Agy, tmp_path: Path) -> None:

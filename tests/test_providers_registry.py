@@ -19,7 +19,6 @@ from thumbforge.providers.base import Capabilities
 from thumbforge.providers.registry import (
     BUILT_IN,
     capabilities_of,
-    concurrency,
     load_provider,
     profile_hint,
     provider_names,
@@ -110,7 +109,7 @@ def test_a_plugin_is_found_by_its_entry_point(install: Install, tmp_path: Path) 
     provider = load_provider(profile)
     assert provider.params == {"soft": True}  # type: ignore[attr-defined]
     assert provider.generate(a_request(), a_call(tmp_path)).data == b"picture"
-    assert concurrency(profile, capabilities_of(profile)) == 2
+    assert max_concurrency(profile, capabilities_of(profile)) == 2
 
 
 @pytest.mark.parametrize(
@@ -173,11 +172,11 @@ def test_concurrency_is_the_profiles_or_the_providers(asked: int | None, own: in
     capabilities = Capabilities(frozenset(), own, own + room, cpu_bound=cpu_bound)
     if asked and asked > own + room:
         with pytest.raises(UsageError, match=f"max_concurrency {asked} is above the limit of provider x, {own + room}"):
-            concurrency(profile, capabilities)
+            max_concurrency(profile, capabilities)
         return
     expected = asked or min(usable_cores() if cpu_bound else own, own + room)
-    assert concurrency(profile, capabilities) == expected
-    assert 1 <= concurrency(profile, capabilities) <= own + room
+    assert max_concurrency(profile, capabilities) == expected
+    assert 1 <= max_concurrency(profile, capabilities) <= own + room
 
 
 @pytest.mark.parametrize("name", ["local", "fake", "antigravity", "openai", "gemini", "comfyui"])

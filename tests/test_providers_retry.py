@@ -24,7 +24,7 @@ from thumbforge.errors import (
 )
 from thumbforge.providers.base import READABLE, Answer, Call, Capabilities, Request
 from thumbforge.providers.fake import FakeProvider
-from thumbforge.providers.retry import Outcome, Tally, TryFailed, generate_with_retries, tally_of
+from thumbforge.providers.retry import Answered, Tally, TryFailed, generate_with_retries, tally_of
 from thumbforge.testing import a_call, a_request
 
 ANSWER = Answer(b"picture", "image/png")
@@ -60,7 +60,7 @@ class Waits(Cancel):
         self.seconds.append(seconds)
 
 
-def tried(provider: Scripted, cancel: Cancel | None = None, base_s: float = 0) -> tuple[Outcome, list[TryFailed]]:
+def tried(provider: Scripted, cancel: Cancel | None = None, base_s: float = 0) -> tuple[Answered, list[TryFailed]]:
     failed: list[TryFailed] = []
     call = a_call(HERE, cancel or Waits())
     return generate_with_retries(provider, a_request(), call, base_s=base_s, on_try=failed.append), failed
@@ -78,7 +78,7 @@ def given_up(
 
 def test_a_picture_at_once_is_one_call() -> None:
     """Where nothing fails there is one call, no wait and no report."""
-    assert tried(Scripted(ANSWER)) == (Outcome(ANSWER, calls=1, perhaps_billed=0), [])
+    assert tried(Scripted(ANSWER)) == (Answered(ANSWER, calls=1, perhaps_billed=0), [])
 
 
 def test_a_transient_failure_is_tried_three_times() -> None:
@@ -94,7 +94,7 @@ def test_a_transient_failure_is_tried_three_times() -> None:
 def test_a_failure_that_heals_gives_the_picture() -> None:
     """An answer on a later call is the answer; the calls before it are counted and reported."""
     outcome, failed = tried(Scripted(ProviderTransient("busy"), ProviderTransient("busy"), ANSWER))
-    assert outcome == Outcome(ANSWER, calls=3, perhaps_billed=0)
+    assert outcome == Answered(ANSWER, calls=3, perhaps_billed=0)
     assert [each.n for each in failed] == [1, 2]
 
 
@@ -132,7 +132,7 @@ def test_an_unclear_outcome_of_a_paid_call_is_tried_once_more(
 def test_an_unclear_outcome_that_heals_is_still_counted() -> None:
     """The picture that came at last does not hide that an earlier call may have been billed too."""
     outcome, failed = tried(Scripted(ProviderTimeout("late"), ANSWER, paid=True))
-    assert outcome == Outcome(ANSWER, calls=2, perhaps_billed=1)
+    assert outcome == Answered(ANSWER, calls=2, perhaps_billed=1)
     assert [(each.n, each.of) for each in failed] == [(1, 2)]
 
 

@@ -26,7 +26,7 @@ def asked_for_items(root: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every statement of a batch after its run was opened and before it is closed, with its values."""
     seen: list[str] = []
     project = Project(root)
-    planned = plan_series(project, resolve(project.place(None), SeriesRequest(series="show")))
+    planned = plan_series(project, resolve(project.lookup(None), SeriesRequest(series="show")))
     batch = Batch(project, planned, planned.rows, cancel=Cancel(), at_once=1)
     monkeypatch.setattr(batch._heartbeat, "_beat_s", 3600)
     connection: sqlite3.Connection = batch._ledger.database._connection

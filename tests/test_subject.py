@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw, ImageFilter, PngImagePlugin
 from thumbforge import models
 from thumbforge.errors import PictureError
 from thumbforge.pixels import masks
-from thumbforge.pixels.heroes import Hero, open_hero
+from thumbforge.pixels.heroes import HeroPicture, open_hero
 from thumbforge.pixels.placed import Placed, place, staged
 from thumbforge.pixels.scene import File, Scene
 from thumbforge.pixels.sides import LEFT, RIGHT, Free, free_side
@@ -160,7 +160,7 @@ def test_a_known_face_is_whole_and_large_and_free_of_words(
     face = (x, 0.28, fw, fh)
     picture, mask = portrait((size[0] // 4, size[1] // 4), face)
     subject = in_mask(mask, face)
-    placed = place(Hero(picture, subject), look, free, 1280, 720)
+    placed = place(HeroPicture(picture, subject), look, free, 1280, 720)
     assert placed.subject is subject
     if placed.look == "card":
         window, own = placed.window, placed.face
@@ -183,7 +183,7 @@ def test_a_subject_is_on_the_free_side(
     """Wherever the box is in the hero, its middle is in the free part of the canvas, mirrored hero or not."""
     x, y, w, h = box
     box = (x, y, min(w, 1 - x), min(h, 1 - y))
-    hero = Hero(Image.new("RGB", (size[0] // 8, size[1] // 8)), in_box(size, box, None))
+    hero = HeroPicture(Image.new("RGB", (size[0] // 8, size[1] // 8)), in_box(size, box, None))
     placed = place(hero, look, free, 1280, 720)
     assert placed.box
     middle = (max(placed.box[0], 0) + min(placed.box[2], 1280)) / 2 / 1280
@@ -197,8 +197,8 @@ def test_a_subject_is_on_the_free_side(
 def test_left_is_right_mirrored() -> None:
     """A hero and its mirror image, on either side, lie as each other's mirror image; the picture itself is not
     turned."""
-    one = Hero(Image.new("RGB", (320, 180)), in_box((320, 180), (0.1, 0.2, 0.3, 0.8), (0.2, 0.25, 0.1, 0.3)))
-    other = Hero(Image.new("RGB", (320, 180)), in_box((320, 180), (0.6, 0.2, 0.3, 0.8), (0.7, 0.25, 0.1, 0.3)))
+    one = HeroPicture(Image.new("RGB", (320, 180)), in_box((320, 180), (0.1, 0.2, 0.3, 0.8), (0.2, 0.25, 0.1, 0.3)))
+    other = HeroPicture(Image.new("RGB", (320, 180)), in_box((320, 180), (0.6, 0.2, 0.3, 0.8), (0.7, 0.25, 0.1, 0.3)))
     for look in LOOKS:
         right, left = place(one, look, RIGHT, 1280, 720), place(other, look, LEFT, 1280, 720)
         assert right.box
@@ -222,7 +222,7 @@ def test_the_look_that_is_chosen() -> None:
         (in_box((480, 270), (0.1, 0.0, 0.8, 1.0), (0.2, 0.2, 0.5, 0.6)), RIGHT, "split"),
     ]
     for subject, free, look in cases:
-        assert place(Hero(picture, subject), "auto", free, 1280, 720).look == look
+        assert place(HeroPicture(picture, subject), "auto", free, 1280, 720).look == look
 
 
 def test_a_mask_beside_the_hero_is_the_subject() -> None:

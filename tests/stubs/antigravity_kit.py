@@ -15,7 +15,7 @@ import pytest
 from thumbforge.cancel import Cancel
 from thumbforge.errors import ProviderError
 from thumbforge.providers.antigravity.adapter import AntigravityProvider
-from thumbforge.providers.retry import Outcome, generate_with_retries
+from thumbforge.providers.retry import Answered, generate_with_retries
 from thumbforge.testing import a_call, a_request
 
 STUB = Path(__file__).parent / "agy.py"
@@ -62,7 +62,7 @@ def failed(agy: Agy, tmp_path: Path, case: str, timeout_s: float = 60) -> Provid
     return caught.value
 
 
-def tried(provider: AntigravityProvider, tmp_path: Path) -> Outcome:
+def tried(provider: AntigravityProvider, tmp_path: Path) -> Answered:
     return generate_with_retries(provider, a_request(), call_in(tmp_path), base_s=0, on_try=lambda _: None)
 
 

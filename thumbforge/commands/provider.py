@@ -93,15 +93,15 @@ def _row(found: Found) -> dict[str, Any]:
 
 
 def _capabilities(found: Found) -> dict[str, Any]:
-    from thumbforge.providers.registry import concurrency
+    from thumbforge.providers.registry import max_concurrency
 
     assert found.provider is not None
     own = found.provider.capabilities
     try:
-        at_once = concurrency(found.profile, own)
+        most = max_concurrency(found.profile, own)
     except UsageError:
-        at_once = own.hard_limit
-    return {"reads": sorted(own.reads), "max_concurrency": at_once, "hard_limit": own.hard_limit, "paid": own.paid}
+        most = own.hard_limit
+    return {"reads": sorted(own.reads), "max_concurrency": most, "hard_limit": own.hard_limit, "paid": own.paid}
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:

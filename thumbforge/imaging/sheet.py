@@ -94,13 +94,13 @@ def page(sheet: Sheet, folder: Path, number: int = 1) -> str:
     """A page's HTML for a file that lies in `folder`."""
     from jinja2 import Environment, StrictUndefined
 
-    from thumbforge.imaging.sheet_page import PAGE, PLACES
+    from thumbforge.imaging.sheet_page import PAGE, SURFACES
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     here, first = folder.resolve(), (number - 1) * PER_PAGE + 1
     cards = [_card(item, at, here) for at, item in enumerate(sheet.of_page(number), first)]
     return environment.from_string(PAGE).render(
-        sheet=sheet, cards=cards, places=PLACES, names=sheet.page_names, number=number
+        sheet=sheet, cards=cards, places=SURFACES, names=sheet.page_names, number=number
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Place(NamedTuple):
+class Surface(NamedTuple):
     """Where viewers meet a thumbnail: a name, what it is, and its width in CSS pixels."""
 
     id: str
@@ -17,12 +17,12 @@ class Place(NamedTuple):
     width: int
 
 
-PLACES = (
-    Place("home", "Home", "The grid on the home page, 360 px wide.", 360),
-    Place("search", "Search", "Search results, 246 px wide.", 246),
-    Place("sidebar", "Sidebar", "The column beside a video, 168 by 94 px: the size that decides.", 168),
-    Place("mobile", "Mobile", "A list on a phone, 120 px wide.", 120),
-    Place("tv", "TV", "A row on a television, 560 px wide.", 560),
+SURFACES = (
+    Surface("home", "Home", "The grid on the home page, 360 px wide.", 360),
+    Surface("search", "Search", "Search results, 246 px wide.", 246),
+    Surface("sidebar", "Sidebar", "The column beside a video, 168 by 94 px: the size that decides.", 168),
+    Surface("mobile", "Mobile", "A list on a phone, 120 px wide.", 120),
+    Surface("tv", "TV", "A row on a television, 560 px wide.", 560),
 )
 
 STYLE = """

@@ -42,7 +42,7 @@ from thumbforge.planning.reference import check_hero, keep_hero
 from thumbforge.playlists.ingest import ingest
 from thumbforge.providers.base import Reference
 from thumbforge.providers.health import note_of
-from thumbforge.providers.registry import concurrency
+from thumbforge.providers.registry import max_concurrency
 from thumbforge.store.ledger import Fence
 from thumbforge.store.looks import Fresh, remember
 from thumbforge.store.plans import iterations_of
@@ -51,13 +51,13 @@ from thumbforge.store.states import RunEvent
 from thumbforge.store.work import Busy, Work
 
 
-def threads_for(planned: PlannedSeries, rows: Sequence[Row], at_once: int, placement: Placement) -> int:
-    """Threads for `at_once` items. While a provider elsewhere paints, the cores draw what has come back, and as many
-    threads again are ready for the next calls: answers that come all at once keep no slot waiting for their drawing.
+def threads_for(planned: PlannedSeries, rows: Sequence[Row], concurrency: int, placement: Placement) -> int:
+    """Threads for `concurrency` items. While a provider elsewhere paints, the cores draw what has come back, and as
+    many threads again are ready for the next calls: answers that come all at once keep no slot waiting for their drawing.
     What is painted and not drawn yet is never more than that, and open are only the executor's few."""
     if planned.capabilities.cpu_bound or not any(row.calls for row in rows):
-        return at_once + placement.processes_for(pictures_in(rows))
-    calls = min(at_once, concurrency(planned.series.profile, planned.capabilities))
+        return concurrency + placement.processes_for(pictures_in(rows))
+    calls = min(concurrency, max_concurrency(planned.series.profile, planned.capabilities))
     return calls + max(usable_cores(), calls)
 
 
@@ -81,7 +81,7 @@ class Batch:
         *,
         cancel: Cancel,
         wait: bool = True,
-        at_once: int | None = None,
+        concurrency: int | None = None,
         resumption: Resumption | None = None,
         placement: Placement | None = None,
         ended: Callable[[Row, Outcome], None] | None = None,
@@ -89,7 +89,7 @@ class Batch:
         self._ended = ended or (lambda row, outcome: None)
         self.project, self.planned, self.cancel = project, planned, cancel
         self._rows = {row.wanted.item_key: row for row in rows}
-        self._wait, self._at_once, self._resumption = wait, at_once, resumption
+        self._wait, self._concurrency, self._resumption = wait, concurrency, resumption
         self._lock = threading.Lock()
         self._todo = {key: row for key, row in self._rows.items() if self._is_work(row)}
         self._doing: set[str] = set()
@@ -122,7 +122,7 @@ class Batch:
             log.info("a run whose process died was marked paused", run=run_id)
         reference = self._reference()
         provider = executor.painter(series.profile)
-        limit = concurrency(series.profile, self.planned.capabilities)
+        limit = max_concurrency(series.profile, self.planned.capabilities)
         self._fence = self._take_up(self._resumption) if self._resumption else self._begin()
         self.run_id = self._fence.run_id
         slots = self._ledger.slots()
@@ -141,8 +141,8 @@ class Batch:
             provider=provider,
             executor=executor,
             profile=series.profile,
-            concurrency=limit,
-            at_once=min(limit, self._at_once or limit),
+            max_concurrency=limit,
+            concurrency=min(limit, self._concurrency or limit),
             reference=reference,
             exporter=self._exporter,
             cancel=self.cancel,

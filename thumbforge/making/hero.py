@@ -120,9 +120,9 @@ def find_video(project: Project, word: str, playlist: str | None) -> tuple[Loade
     raise NotFound(f"no playlist has a video {video}", hint=hint)
 
 
-def make_heroes(batch: Batch, at_once: int) -> Result:
+def make_heroes(batch: Batch, concurrency: int) -> Result:
     """Make every candidate of a batch that was opened for them, in threads."""
-    with ThreadPoolExecutor(at_once) as pool:
+    with ThreadPoolExecutor(concurrency) as pool:
         list(pool.map(batch.outcome, [wanted.item_key for wanted in batch.planned.wanted]))
     return batch.close({})
 

@@ -18,7 +18,7 @@ from thumbforge.planning.staging import beside
 from thumbforge.planning.wanted import places
 
 if TYPE_CHECKING:
-    from thumbforge.pixels.heroes import Hero as Opened
+    from thumbforge.pixels.heroes import HeroPicture
     from thumbforge.pixels.placed import Placed
     from thumbforge.planning.project import Project
 
@@ -105,7 +105,7 @@ def _series(project: Project, hero: Hero, template: str) -> Series:
     return replace(series, hero=hero, profile=LOCAL, staging=beside(hero))
 
 
-def _all(project: Project, hero: Hero, opened: Opened, folder: Path) -> Iterator[Shown]:
+def _all(project: Project, hero: Hero, opened: HeroPicture, folder: Path) -> Iterator[Shown]:
     """Every look with the template that most series have, then every template with the look that `auto` takes."""
     for look in LOOKS:
         yield _drawn(project, hero, opened, _HEADING, look, folder)
@@ -113,7 +113,7 @@ def _all(project: Project, hero: Hero, opened: Opened, folder: Path) -> Iterator
         yield _drawn(project, hero, opened, template, "auto", folder)
 
 
-def _drawn(project: Project, hero: Hero, opened: Opened, template: str, look: str, folder: Path) -> Shown:
+def _drawn(project: Project, hero: Hero, opened: HeroPicture, template: str, look: str, folder: Path) -> Shown:
     from thumbforge.pixels.placed import place
 
     series = _series(project, hero, template)
@@ -139,7 +139,7 @@ def _cell(one: Shown) -> SheetItem:
     )
 
 
-def _remarks(hero: Opened, placed: Placed) -> Iterator[str]:
+def _remarks(hero: HeroPicture, placed: Placed) -> Iterator[str]:
     subject = placed.subject
     if hero.poor:
         yield f"the mask is not cut with: {hero.poor}"

@@ -68,8 +68,8 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """Everything that all items of a run share. `concurrency` bounds the provider's calls over all processes,
-    `at_once` those of this one."""
+    """Everything that all items of a run share. `max_concurrency` bounds the provider's calls over all processes,
+    `concurrency` those of this one."""
 
     root: Path
     database: Database
@@ -79,8 +79,8 @@ class Workshop:
     provider: Provider
     executor: Executor
     profile: Profile
+    max_concurrency: int
     concurrency: int
-    at_once: int
     reference: Reference | None
     exporter: Exporter
     cancel: Cancel
@@ -147,7 +147,7 @@ def _paint(row: Row, iteration_id: str, attempt_id: str, shop: Workshop) -> Art 
     name = f"provider:{shop.profile.provider}"
     spent: Spent | None = None
     try:
-        slot = shop.slots.take(name, shop.concurrency, shop.at_once, shop.brake.wait)
+        slot = shop.slots.take(name, shop.max_concurrency, shop.concurrency, shop.brake.wait)
         try:
             shop.brake.before_call()
             shop.work.begin_call(attempt_id)

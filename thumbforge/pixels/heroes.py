@@ -29,7 +29,7 @@ FACTS = "thumbforge"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Hero:
+class HeroPicture:
     """`rgb` is whole also where the subject is cut out. `has_ground`: there is a photo around the subject; without one
     only the subject is shown. `flat`: few colours, a slide or a screenshot. `poor`: why its mask is not cut with."""
 
@@ -43,7 +43,7 @@ class Hero:
 _opening = threading.Lock()
 
 
-def open_hero(scene: Scene, width: int, height: int) -> Hero | None:
+def open_hero(scene: Scene, width: int, height: int) -> HeroPicture | None:
     """The scene's hero for a canvas of this size; None where it has none. Many threads that ask at once decode once.
 
     Raises PictureError where hero or mask is no picture, has changed, or the mask has another shape than the hero.
@@ -57,7 +57,7 @@ def open_hero(scene: Scene, width: int, height: int) -> Hero | None:
 @lru_cache(maxsize=4)
 def _opened(
     file: File, mask_file: File | None, subject: Shares | None, face: Shares | None, width: int, height: int
-) -> Hero:
+) -> HeroPicture:
     rgb, clear = picture.open_layers(_bytes(file, "hero"), (round(width * _ROOM), round(height * _ROOM)))
     mask, facts = (None, {}) if mask_file is None else _mask(_bytes(mask_file, "mask"), rgb.size)
     if mask is None and clear is not None and clear.getextrema() != (255, 255):
@@ -77,7 +77,7 @@ def _opened(
     found, flat = _subject(rgb, None if poor else mask, subject, face), _is_flat(rgb)
     if flat and found.kind == "found" and face is None:
         found = Subject("none")  # a part of a window is no subject: all of it is shown
-    return Hero(rgb, found, has_ground, flat, poor)
+    return HeroPicture(rgb, found, has_ground, flat, poor)
 
 
 def _subject(rgb: Image.Image, mask: Image.Image | None, box: Shares | None, face: Shares | None) -> Subject:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from PIL import Image, ImageChops, ImageDraw
 
 from thumbforge.pixels import masks, placing
-from thumbforge.pixels.heroes import Hero, open_hero
+from thumbforge.pixels.heroes import HeroPicture, open_hero
 from thumbforge.pixels.placing import EDGE, LEAN, Lie, card_window, floor_of, subject_shape
 from thumbforge.pixels.scene import Scene
 from thumbforge.pixels.sides import Free
@@ -175,7 +175,7 @@ def staged(scene: Scene, width: int, height: int) -> Placed | None:
 
 
 @lru_cache(maxsize=4)
-def place(hero: Hero, look: str, free: Free, width: int, height: int) -> Placed:
+def place(hero: HeroPicture, look: str, free: Free, width: int, height: int) -> Placed:
     """The hero's subject where this look has it; `look` may be "auto"."""
     look = drawn_as(chosen_look(hero, free) if look == "auto" else look, hero, free)
     subject, size = hero.subject, hero.rgb.size
@@ -191,7 +191,7 @@ def place(hero: Hero, look: str, free: Free, width: int, height: int) -> Placed:
     return Placed(width, height, look, free, at, subject, photo, box, _on_canvas(subject.face, photo), head, whole)
 
 
-def chosen_look(hero: Hero, free: Free) -> str:
+def chosen_look(hero: HeroPicture, free: Free) -> str:
     """What `auto` takes: the first of cutout, split, photo and card that suits the hero."""
     subject = hero.subject
     words = "right" if free.side == "left" else "left"
@@ -213,13 +213,13 @@ def _spans(subject: Subject) -> bool:
     return {"left", "right"} <= subject.cut and subject.face is None and bool(subject.box and subject.box[3] > 0.7)
 
 
-def _too_wide(hero: Hero, free: Free) -> bool:
+def _too_wide(hero: HeroPicture, free: Free) -> bool:
     """At the canvas's height the subject would reach under the layout's own panel."""
     shape = subject_shape(hero.subject, hero.rgb.width / hero.rgb.height)
     return 0.9 * shape * 9 / 16 > 1 - free.at / 24
 
 
-def drawn_as(look: str, hero: Hero, free: Free) -> str:
+def drawn_as(look: str, hero: HeroPicture, free: Free) -> str:
     """The look that is drawn for the look that is asked for: no second edge beside a layout's own panel, or through
     words that lie across; a subject without a photo around it is a cut-out in every look that would show one; one
     without a mask cannot be cut out."""

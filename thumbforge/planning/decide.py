@@ -15,7 +15,7 @@ from thumbforge.planning.series import Series
 from thumbforge.planning.snapshot import read_snapshot
 from thumbforge.planning.wanted import Wanted, wanted_items
 from thumbforge.providers.base import Capabilities
-from thumbforge.providers.registry import capabilities_of, concurrency
+from thumbforge.providers.registry import capabilities_of, max_concurrency
 from thumbforge.store.database import Database
 from thumbforge.store.looks import Fresh
 
@@ -44,7 +44,9 @@ class PlannedSeries:
 def plan_series(project: Project, series: Series, max_retries: int | None = None) -> PlannedSeries:
     """Decide for every item what there is to do. Reads the ledger once; writes nothing, calls nobody."""
     capabilities = capabilities_of(series.profile)
-    concurrency(series.profile, capabilities)  # a profile above the provider's limit is refused while nothing is paid
+    max_concurrency(
+        series.profile, capabilities
+    )  # a profile above the provider's limit is refused while nothing is paid
     wanted = wanted_items(series, capabilities, series.hero.as_reference())
     limits = Limits.of(project.settings, max_retries)
     return decided(project, PlannedSeries(series, capabilities, limits, wanted, (), parent_run_id=series.hero.run_id))

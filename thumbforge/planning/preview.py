@@ -17,10 +17,9 @@ from thumbforge.imaging.rules import Report
 from thumbforge.models import Item, Output, Playlist, PlaylistHead, Profile, Template
 from thumbforge.planning.project import Project
 from thumbforge.planning.reference import NO_HERO, check_hero, find_hero
-from thumbforge.planning.series import Place, Series, SeriesRequest, default_output, find_playlist, resolve
+from thumbforge.planning.series import Lookup, Series, SeriesRequest, default_output, find_playlist, resolve
 from thumbforge.planning.staging import beside
-from thumbforge.planning.wanted import Place as ItemPlace
-from thumbforge.planning.wanted import Wanted, places, wanted_items
+from thumbforge.planning.wanted import Place, Wanted, places, wanted_items
 from thumbforge.providers.base import Call
 from thumbforge.providers.registry import load_provider
 from thumbforge.specs.catalog import LoadedPlaylist
@@ -67,11 +66,11 @@ class Trial:
 def texts(project: Project, trial: Trial) -> Wanted:
     """The template's texts for the item, as a batch would have them. SpecError for one that cannot be rendered."""
     with project.reading() as database:
-        series = _series(project.place(database), trial)
+        series = _series(project.lookup(database), trial)
     return wanted_on(series, _item_place(series, trial))
 
 
-def wanted_on(series: Series, at: ItemPlace) -> Wanted:
+def wanted_on(series: Series, at: Place) -> Wanted:
     capabilities = load_provider(series.profile).capabilities
     [wanted] = wanted_items(series, capabilities, series.hero.as_reference(), at=[at])
     return wanted
@@ -104,25 +103,25 @@ def _without_subject(report: Report) -> Report:
 
 def on_sample(project: Project, template: Template, given: Mapping[str, Any]) -> Series:
     """A series of the sample alone."""
-    return _bare(project.place(None), SAMPLE, template, given)
+    return _bare(project.lookup(None), SAMPLE, template, given)
 
 
-def _series(place: Place, trial: Trial) -> Series:
+def _series(lookup: Lookup, trial: Trial) -> Series:
     """The declared series of the playlist with this template; where there is none, one of defaults without a hero."""
-    playlist = _playlist(place, trial)
-    declared = _declared(place, playlist, trial.template) if playlist is not SAMPLE else None
+    playlist = _playlist(lookup, trial)
+    declared = _declared(lookup, playlist, trial.template) if playlist is not SAMPLE else None
     if declared:
         asked = SeriesRequest(series=declared, template=trial.template, hero=trial.hero, vars=trial.vars)
-        series = resolve(place, asked)
+        series = resolve(lookup, asked)
         return series if series.profile.provider == "local" else replace(series, profile=LOCAL)
-    series = _bare(place, playlist, place.catalog.template(trial.template), trial.vars)
+    series = _bare(lookup, playlist, lookup.catalog.template(trial.template), trial.vars)
     if trial.hero is None:
         return series
-    hero = find_hero(trial.hero, place.cwd, place.home, place.database, "final")
+    hero = find_hero(trial.hero, lookup.cwd, lookup.home, lookup.database, "final")
     return replace(series, hero=hero, staging=beside(hero))
 
 
-def _bare(place: Place, playlist: LoadedPlaylist, template: Template, given: Mapping[str, Any]) -> Series:
+def _bare(lookup: Lookup, playlist: LoadedPlaylist, template: Template, given: Mapping[str, Any]) -> Series:
     return Series(
         name=playlist.name,
         playlist_name=playlist.name,
@@ -134,17 +133,17 @@ def _bare(place: Place, playlist: LoadedPlaylist, template: Template, given: Map
         vars=given,
         overrides=given,
         max_images=None,
-        output=default_output(place.settings),
+        output=default_output(lookup.settings),
     )
 
 
-def _playlist(place: Place, trial: Trial) -> LoadedPlaylist:
+def _playlist(lookup: Lookup, trial: Trial) -> LoadedPlaylist:
     if trial.playlist is not None:
-        return find_playlist(place, trial.playlist, place.cwd)
+        return find_playlist(lookup, trial.playlist, lookup.cwd)
     if trial.video is None:
         return SAMPLE
-    found = {name: place.catalog.find_playlist(name) for name in place.catalog.playlist_names()}
-    loaded = [place.catalog.load_playlist(hit[1]) for hit in found.values() if hit]
+    found = {name: lookup.catalog.find_playlist(name) for name in lookup.catalog.playlist_names()}
+    loaded = [lookup.catalog.load_playlist(hit[1]) for hit in found.values() if hit]
     having = [playlist for playlist in loaded if any(item.video == trial.video for item in playlist.spec.items)]
     if len(having) > 1:
         names = " or ".join(f"--playlist {playlist.name}" for playlist in having)
@@ -155,9 +154,9 @@ def _playlist(place: Place, trial: Trial) -> LoadedPlaylist:
     return having[0]
 
 
-def _declared(place: Place, playlist: LoadedPlaylist, template: str) -> str | None:
+def _declared(lookup: Lookup, playlist: LoadedPlaylist, template: str) -> str | None:
     """Of the series on this playlist the one of its name, else the only one with the template, else the only one."""
-    specs = {name: place.catalog.series(name) for name in sorted(place.catalog.series_names())}
+    specs = {name: lookup.catalog.series(name) for name in sorted(lookup.catalog.series_names())}
     same = [name for name, spec in specs.items() if spec.playlist in {playlist.name, playlist.spec.playlist.id}]
     groups = (
         [name for name in same if name == playlist.name],
@@ -167,7 +166,7 @@ def _declared(place: Place, playlist: LoadedPlaylist, template: str) -> str | No
     return next((group[0] for group in groups if len(group) == 1), None)
 
 
-def _item_place(series: Series, trial: Trial) -> ItemPlace:
+def _item_place(series: Series, trial: Trial) -> Place:
     name = series.playlist_name
     found = [at for at in places(series) if trial.video in {None, at.item.video}]
     if not found and trial.video:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from thumbforge import settings as settings_module
 from thumbforge.errors import NotFound
-from thumbforge.planning.series import Place
+from thumbforge.planning.series import Lookup
 from thumbforge.specs.catalog import Catalog
 from thumbforge.store.assets import AssetStore
 from thumbforge.store.database import Database, ledger_errors
@@ -61,8 +61,8 @@ class Project:
         with closing(Database.open(self.ledger_path)) as database:
             yield Ledger(database, new_owner(), self.settings.number("lease.ttl_s"))
 
-    def place(self, database: Database | None) -> Place:
-        return Place(self.root, self.cwd, self.home, self.catalog, self.settings, database)
+    def lookup(self, database: Database | None) -> Lookup:
+        return Lookup(self.root, self.cwd, self.home, self.catalog, self.settings, database)
 
 
 def relative(path: Path, root: Path) -> str:

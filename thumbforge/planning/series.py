@@ -78,7 +78,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Lookup:
     """Where words are looked up: the project, the user's directory, the settings, and the ledger if there is one."""
 
     root: Path
@@ -89,7 +89,7 @@ class Place:
     database: Database | None
 
 
-def resolve(place: Place, request: SeriesRequest) -> Series:
+def resolve(lookup: Lookup, request: SeriesRequest) -> Series:
     """The one series that the request names.
 
     Raises UsageError where it names none or several, NotFound for an unknown word, SpecError for bad YAML.
@@ -97,37 +97,37 @@ def resolve(place: Place, request: SeriesRequest) -> Series:
     if request.series:
         if request.playlist:
             raise UsageError("series= and playlist= both name a playlist", hint="leave one of them out")
-        spec = place.catalog.series(request.series)
-        catalog = place.catalog
-        _stay_inside(place, request.series, "playlist", spec.playlist)
+        spec = lookup.catalog.series(request.series)
+        catalog = lookup.catalog
+        _stay_inside(lookup, request.series, "playlist", spec.playlist)
         gather(  # so that the problems of all three are told at once; each is read only once
             (
-                lambda: find_playlist(place, spec.playlist, place.root),
+                lambda: find_playlist(lookup, spec.playlist, lookup.root),
                 lambda: catalog.template(request.template or spec.template),
                 lambda: find_profile(catalog, request.provider or spec.provider),
             )
         )
-        return _build(place, request.series, find_playlist(place, spec.playlist, place.root), spec, request)
+        return _build(lookup, request.series, find_playlist(lookup, spec.playlist, lookup.root), spec, request)
     if not request.playlist:
         raise UsageError("no playlist was named", hint="playlist=<id, URL, name or file> hero=<picture>")
-    playlist = find_playlist(place, request.playlist, place.cwd)
-    own = _series_of(place, playlist, request)
+    playlist = find_playlist(lookup, request.playlist, lookup.cwd)
+    own = _series_of(lookup, playlist, request)
     if own:
-        return _build(place, own, playlist, place.catalog.series(own), request)
+        return _build(lookup, own, playlist, lookup.catalog.series(own), request)
     if not request.hero:
         raise UsageError(f"playlist {playlist.name} has no hero", hint="hero=<picture, run or iteration>")
-    return _build(place, playlist.name, playlist, SeriesSpec(playlist=playlist.name, hero=request.hero), request)
+    return _build(lookup, playlist.name, playlist, SeriesSpec(playlist=playlist.name, hero=request.hero), request)
 
 
-def all_series(place: Place, overrides: Mapping[str, Any]) -> list[Series]:
+def all_series(lookup: Lookup, overrides: Mapping[str, Any]) -> list[Series]:
     """Every series of specs/series, in name order, with `var.…` of the command line for all of them."""
-    names = sorted(place.catalog.series_names())
-    return gather([partial(resolve, place, SeriesRequest(series=name, vars=overrides)) for name in names])
+    names = sorted(lookup.catalog.series_names())
+    return gather([partial(resolve, lookup, SeriesRequest(series=name, vars=overrides)) for name in names])
 
 
-def _series_of(place: Place, playlist: LoadedPlaylist, request: SeriesRequest) -> str | None:
+def _series_of(lookup: Lookup, playlist: LoadedPlaylist, request: SeriesRequest) -> str | None:
     """The declared series that a bare `playlist=` means: the one of the playlist's name, else the only one on it."""
-    names = place.catalog.series_names()
+    names = lookup.catalog.series_names()
     if playlist.name in names:
         return playlist.name
     if request.hero:
@@ -135,56 +135,56 @@ def _series_of(place: Place, playlist: LoadedPlaylist, request: SeriesRequest) -
     same = [
         name
         for name in sorted(names)
-        if place.catalog.series(name).playlist in {playlist.name, playlist.spec.playlist.id}
+        if lookup.catalog.series(name).playlist in {playlist.name, playlist.spec.playlist.id}
     ]
     if len(same) > 1:
         raise UsageError(f"{len(same)} series use playlist {playlist.name}", hint="series=" + " or series=".join(same))
     return same[0] if same else None
 
 
-def _build(place: Place, name: str, playlist: LoadedPlaylist, spec: SeriesSpec, request: SeriesRequest) -> Series:
+def _build(lookup: Lookup, name: str, playlist: LoadedPlaylist, spec: SeriesSpec, request: SeriesRequest) -> Series:
     reference = request.reference or spec.reference
     if reference not in {"final", "raw"}:
         raise UsageError(f"reference={reference}: expected final or raw")
-    base = place.cwd if request.hero else place.root
+    base = lookup.cwd if request.hero else lookup.root
     if not request.hero:
-        _stay_inside(place, name, "hero", spec.hero)
-    hero = find_hero(request.hero or spec.hero, base, place.home, place.database, reference)
-    profile = find_profile(place.catalog, request.provider or spec.provider)
+        _stay_inside(lookup, name, "hero", spec.hero)
+    hero = find_hero(request.hero or spec.hero, base, lookup.home, lookup.database, reference)
+    profile = find_profile(lookup.catalog, request.provider or spec.provider)
     return Series(
         name=name,
         playlist_name=playlist.name,
         playlist=playlist.spec,
         hero=hero,
-        template=place.catalog.template(request.template or spec.template),
+        template=lookup.catalog.template(request.template or spec.template),
         profile=profile,
         reference=reference,
         vars={**spec.vars, **request.vars},
         overrides=dict(request.vars),
         max_images=spec.max_images if request.max_images is None else request.max_images,
-        output=spec.output or default_output(place.settings),
-        max_cost=ceiling(request.max_cost, spec.max_cost, place.settings, profile),
+        output=spec.output or default_output(lookup.settings),
+        max_cost=ceiling(request.max_cost, spec.max_cost, lookup.settings, profile),
         brand=spec.brand,
-        staging=_staged(place, name, spec, hero),
+        staging=_staged(lookup, name, spec, hero),
         consistency=spec.consistency,
-        **look(spec.brand, place.root, place.settings, name),
+        **look(spec.brand, lookup.root, lookup.settings, name),
     )
 
 
-def _stay_inside(place: Place, name: str, field: str, word: str) -> None:
+def _stay_inside(lookup: Lookup, name: str, field: str, word: str) -> None:
     """Refuse a file of the series that leads out of the project; `word` may as well be a name or an id."""
     try:
-        if (place.root / word).is_file():
-            inside(place.root, word)
+        if (lookup.root / word).is_file():
+            inside(lookup.root, word)
     except UsageError as error:
-        raise SpecError([in_series(place.root, name, (field,), error.message)], hint=error.hint) from error
+        raise SpecError([in_series(lookup.root, name, (field,), error.message)], hint=error.hint) from error
 
 
-def _staged(place: Place, name: str, spec: SeriesSpec, hero: Hero) -> Staging:
+def _staged(lookup: Lookup, name: str, spec: SeriesSpec, hero: Hero) -> Staging:
     try:
-        return staging(spec, hero, place.root)
+        return staging(spec, hero, lookup.root)
     except UsageError as error:
-        raise SpecError([in_series(place.root, name, ("mask",), error.message)], hint=error.hint) from error
+        raise SpecError([in_series(lookup.root, name, ("mask",), error.message)], hint=error.hint) from error
 
 
 def look(brand: Brand | None, root: Path, settings: Settings, name: str = "") -> dict[str, Any]:
@@ -234,32 +234,32 @@ def find_profile(catalog: Catalog, name: str) -> Profile:
 _FILE_LIKE = re.compile(r"[/\\]|\.(ya?ml|json|csv)$", re.IGNORECASE)
 
 
-def find_playlist(place: Place, word: str, base: Path) -> LoadedPlaylist:
+def find_playlist(lookup: Lookup, word: str, base: Path) -> LoadedPlaylist:
     """A playlist by id, YouTube URL, spec name, or a path (YAML, `yt-dlp -J` JSON, CSV) that counts from `base`."""
     link = parse_link(word)
     wanted = link.id if link else word
-    if found := place.catalog.find_playlist(wanted):
-        return place.catalog.load_playlist(found[1])
+    if found := lookup.catalog.find_playlist(wanted):
+        return lookup.catalog.load_playlist(found[1])
     path = base / word
     if path.is_file():
-        return _from_file(place, path)
+        return _from_file(lookup, path)
     if isinstance(link, VideoLink):
         raise UsageError(f"{word} names a video, not a playlist", hint=f"thumbforge fetch {word} makes one of it")
     if link:
         raise NotFound(f"playlist {wanted} is not in specs/playlists", hint=f"thumbforge fetch {word} brings it")
     if _FILE_LIKE.search(word):
         raise NotFound(f"there is no file {word}", hint=f"paths count from {base}")
-    near = nearest(word, place.catalog.playlist_names(), most=3)
-    known = near or sorted(place.catalog.playlist_names())[:5]
+    near = nearest(word, lookup.catalog.playlist_names(), most=3)
+    known = near or sorted(lookup.catalog.playlist_names())[:5]
     hint = (
         f"did you mean {' or '.join(known)}?" if known else "specs/playlists is empty; a YAML, JSON or CSV file will do"
     )
     raise NotFound(f"unknown playlist {word}", hint=hint)
 
 
-def _from_file(place: Place, path: Path) -> LoadedPlaylist:
+def _from_file(lookup: Lookup, path: Path) -> LoadedPlaylist:
     if path.suffix.lower() in {".yaml", ".yml"}:
-        return place.catalog.load_playlist(path)
+        return lookup.catalog.load_playlist(path)
     from thumbforge.sources.files import read_file
 
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._") or "playlist"

@@ -20,7 +20,7 @@ from thumbforge.models import Playlist
 from thumbforge.planning.project import Project
 from thumbforge.playlists import playlist_file
 from thumbforge.playlists.fetch_state import FetchState, answers_of, keep_answers, keep_state, state_of
-from thumbforge.playlists.merge import Change, Numbering, keyed, merge
+from thumbforge.playlists.merge import ListChange, Numbering, keyed, merge
 from thumbforge.sources import ytdlp
 from thumbforge.sources.api_errors import KEY
 from thumbforge.sources.fetched import FetchedPlaylist, Skipped
@@ -64,7 +64,7 @@ class FetchOutcome:
     fetched_at: float
     is_fresh: bool = False
     is_new: bool = False
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ListChange, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     warnings: tuple[str, ...] = ()
     disagreements: tuple[str, ...] = ()

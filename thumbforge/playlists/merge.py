@@ -27,7 +27,7 @@ DURATION_SLACK_S = 1.0  # sources round differently
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ListChange:
     """What a fetch changes. `position` and `was` are the new and the old place, or title, as the kind has it."""
 
     kind: Kind
@@ -41,7 +41,7 @@ class Change:
 @dataclass(frozen=True, slots=True)
 class Merged:
     playlist: Playlist
-    changes: tuple[Change, ...]
+    changes: tuple[ListChange, ...]
     warnings: tuple[str, ...] = ()
     disagreements: tuple[str, ...] = ()
     """Titles with another number than their part, one line for each; among the warnings, too."""
@@ -187,11 +187,11 @@ def _head(old: PlaylistHead, new: PlaylistHead, before: Mapping[str, Any]) -> Pl
     return old.model_copy(update=fields) if fields else old
 
 
-def _changes(before: Mapping[Key, Item], now: Mapping[Key, Item]) -> Iterable[Change]:
+def _changes(before: Mapping[Key, Item], now: Mapping[Key, Item]) -> Iterable[ListChange]:
     places = {key: place for place, key in enumerate(before, 1)}
     moved = _out_of_order([places[key] for key in now if key in places])
     for position, (key, item) in enumerate(now.items(), 1):
-        change = Change("added", item.video, item.title, item.part, position)
+        change = ListChange("added", item.video, item.title, item.part, position)
         if key not in before:
             yield change
             continue
@@ -222,7 +222,7 @@ def _out_of_order(places: Sequence[int]) -> set[int]:
     return set(places) - kept
 
 
-def _disagreements(items: Sequence[Item], changes: Sequence[Change], numbering: Numbering) -> Iterable[str]:
+def _disagreements(items: Sequence[Item], changes: Sequence[ListChange], numbering: Numbering) -> Iterable[str]:
     """A title with another number than its badge. With parts from titles it is the place that may disagree."""
     touched = {change.video for change in changes if change.kind in ("added", "returned", "renamed")}
     position = 0

@@ -86,7 +86,7 @@ def capabilities_of(profile: Profile) -> Capabilities:
     return load_provider(profile).capabilities
 
 
-def concurrency(profile: Profile, capabilities: Capabilities) -> int:
+def max_concurrency(profile: Profile, capabilities: Capabilities) -> int:
     """Calls that may run at once: the profile's number, else the provider's own (the cores where it works on them).
 
     UsageError where the profile asks for more than the provider's hard limit.

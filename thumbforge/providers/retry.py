@@ -48,7 +48,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Answered:
     answer: Answer
     calls: int
     perhaps_billed: int
@@ -62,7 +62,7 @@ def tally_of(error: ThumbforgeError) -> Tally:
 
 def generate_with_retries(
     provider: Provider, request: Request, call: Call, *, base_s: float, on_try: Callable[[TryFailed], None]
-) -> Outcome:
+) -> Answered:
     """One picture, or the last call's ProviderError, or Interrupted; `tally_of` tells what either has cost.
 
     Only retryable errors are tried again. The wait is drawn from 0 to `base_s` seconds, doubled with every call, 60 at
@@ -86,7 +86,7 @@ def generate_with_retries(
     except ThumbforgeError as error:
         calls.ended(error)
         raise
-    return Outcome(answer, calls.made, calls.perhaps_billed)
+    return Answered(answer, calls.made, calls.perhaps_billed)
 
 
 class _Calls:

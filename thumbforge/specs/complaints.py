@@ -16,7 +16,7 @@ from thumbforge.text import nearest, printable
 Loc = tuple[str | int, ...]
 
 
-class Place(NamedTuple):
+class Located(NamedTuple):
     """A node of a document. `line` counts from 1, as does the number in `items[3]`; `node` is None for no text."""
 
     line: int
@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
 
 class Complaint(NamedTuple):
-    place: Place
+    place: Located
     where: str
     message: str
 
@@ -68,7 +68,7 @@ _PATTERNS = {
 }
 
 
-def place(root: yaml.Node | None, loc: Loc) -> Place:
+def place(root: yaml.Node | None, loc: Loc) -> Located:
     """Follow `loc` as far as the text goes."""
     node, line, where = root, 1, ""
     for step in loc:
@@ -77,7 +77,7 @@ def place(root: yaml.Node | None, loc: Loc) -> Place:
             break
         line, node = found
         where = _join(where, step)
-    return Place(line, where, node)
+    return Located(line, where, node)
 
 
 def paths(root: yaml.Node | None) -> dict[yaml_events.Mark, str]:
@@ -101,7 +101,7 @@ def paths(root: yaml.Node | None) -> dict[yaml_events.Mark, str]:
 
 
 def of(
-    error: ValidationError, find: Callable[[Loc], Place], data: dict[str, Any], model: type[BaseModel]
+    error: ValidationError, find: Callable[[Loc], Located], data: dict[str, Any], model: type[BaseModel]
 ) -> Iterator[Complaint]:
     """One complaint per place. Of a union pydantic tells about each member; here it is one sentence."""
     by_place: dict[str, list[Any]] = {}
@@ -114,7 +114,7 @@ def of(
         yield Complaint(found, where, _union(details, found) or _say(details[0], found, model))
 
 
-def _say(detail: Any, found: Place, model: type[BaseModel]) -> str:
+def _say(detail: Any, found: Located, model: type[BaseModel]) -> str:
     kind, loc, context = detail["type"], detail["loc"], detail.get("ctx", {})
     if kind == "missing":
         return "expected more values" if isinstance(loc[-1], int) else f"missing field `{loc[-1]}`"
@@ -130,14 +130,14 @@ def _say(detail: Any, found: Place, model: type[BaseModel]) -> str:
     return str(detail["msg"]).replace("Input should be", "expected")
 
 
-def _union(details: list[Any], found: Place) -> str:
+def _union(details: list[Any], found: Located) -> str:
     if len(details) < 2 or not all(detail["type"].endswith("_type") for detail in details):
         return ""
     wanted = [_WANTED.get(detail["type"], detail["type"]) for detail in details]
     return f"expected {', '.join(wanted[:-1])} or {wanted[-1]}, {_got(details[0]['input'], found, '')}"
 
 
-def _got(value: Any, found: Place, kind: str) -> str:
+def _got(value: Any, found: Located, kind: str) -> str:
     """What stands there instead, in the writer's own spelling where the text has one."""
     if value is None:
         return "got nothing"

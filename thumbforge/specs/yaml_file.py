@@ -40,7 +40,7 @@ class Document:
     data: dict[str, Any]
     flaws: frozenset[yaml_events.Mark] = frozenset()
 
-    def place(self, loc: Loc) -> complaints.Place:
+    def place(self, loc: Loc) -> complaints.Located:
         """The node at `loc`, or the nearest one around it that exists."""
         return complaints.place(self._nodes, loc)
 

@@ -44,7 +44,7 @@ class Session:
     project: Project
     cancel: Cancel
     wait: bool = True
-    at_once: int | None = None
+    concurrency: int | None = None
     resumption: Resumption | None = None
     placement: Placement | None = None
     planned: dict[str, PlannedSeries] = field(default_factory=dict)
@@ -115,7 +115,7 @@ class Session:
             rows,
             cancel=self.cancel,
             wait=self.wait,
-            at_once=self.at_once,
+            concurrency=self.concurrency,
             resumption=self.resumption,
             placement=self.placement,
             ended=lambda row, outcome: self.ended(row, outcome),  # a run may be taken up before the bar is drawn

@@ -55,12 +55,12 @@ def _session_of_dodo() -> Session:
     )
     request = request_of(pairs)
     with project.reading() as database:
-        place = project.place(database)
+        lookup = project.lookup(database)
         named = request.names_one
         about = [name for name in pairs.values if name not in variables.RUN_NAMES]
         if not named and about:
             raise UsageError(f"{about[0]}= needs a series", hint="series=… or playlist=… hero=…")
-        found = [resolve(place, request)] if named else all_series(place, request.vars)
+        found = [resolve(lookup, request)] if named else all_series(lookup, request.vars)
     for series in found:
         planned = plan_series(project, series, pairs.get("max_retries"))
         add(session, planned, select(planned.rows, pairs.get("only")) if planned.rows else ())

@@ -44,19 +44,19 @@ def make(project: Project, planned: PlannedSeries, arguments: Arguments, resumpt
         tell_cost(planned.series.profile, planned.rows, spent=str(planned.spent) if resumption else "")
     placement = Placement.of(project.settings, arguments.options["executor"], arguments.options["scheduler"])
     cancel = Cancel()
-    at_once = arguments.options["concurrency"] or project.settings.integer("batch.concurrency")
+    concurrency = arguments.options["concurrency"] or project.settings.integer("batch.concurrency")
     with interruptible(cancel), Progress(planned.rows, candidate_name) as progress:
         batch = Batch(
             project,
             planned,
             planned.rows,
             cancel=cancel,
-            at_once=at_once,
+            concurrency=concurrency,
             resumption=resumption,
             placement=placement,
             ended=progress.ended,
         )
-        result = make_heroes(batch, threads_for(planned, planned.rows, at_once, placement))
+        result = make_heroes(batch, threads_for(planned, planned.rows, concurrency, placement))
     if result.run_id is None:
         raise UsageError("nothing can be tried again: " + "; ".join(i.error or "" for i in result.items if i.error))
     return tell(project, result.run_id, result.exit_code, arguments, result.stop or "")

@@ -24,7 +24,7 @@ def find_series(project: Project, request: SeriesRequest) -> Series:
     from thumbforge.planning.series import resolve
 
     with project.reading() as database:
-        return resolve(project.place(database), request)
+        return resolve(project.lookup(database), request)
 
 
 def configure_logging(project: Project, *, as_json: bool) -> None:
@@ -70,13 +70,13 @@ def run_tasks(session: Session, names: Sequence[str], concurrency: int | None) -
     manager = Dependency(LedgerBackend, str(session.project.root / ".doit.db"), checker_cls=ContentChecker)
     Globals.dep_manager = manager
     reporter = BatchReporter(sys.stdout, {})
-    session.at_once = concurrency or session.project.settings.integer("batch.concurrency")
+    session.concurrency = concurrency or session.project.settings.integer("batch.concurrency")
     [planned] = session.planned.values()
     placement = session.placement or Placement.of(session.project.settings)
-    workers = threads_for(planned, [session.rows[name] for name in todo], session.at_once, placement)
+    threads = threads_for(planned, [session.rows[name] for name in todo], session.concurrency, placement)
     if session.resumption:
         session.take_up()
-    runner = MThreadRunner(manager, reporter, True, False, Stream(2), workers)
+    runner = MThreadRunner(manager, reporter, True, False, Stream(2), threads)
     with contextlib.chdir(session.project.root):  # doit's paths count from there, so that a project can be moved
         runner.run_all(control.task_dispatcher())
     for fault in session.faults.values():  # the run could not even be opened

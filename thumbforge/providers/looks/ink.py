@@ -11,7 +11,7 @@ from typing import cast
 from PIL import Image
 
 from thumbforge.pixels.colour import Rgb, from_hex, to_oklch
-from thumbforge.pixels.heroes import Hero
+from thumbforge.pixels.heroes import HeroPicture
 from thumbforge.providers.looks.palette import DUOTONE, GROUND, HUES, Ramp, ramp
 from thumbforge.providers.looks.variation import Variation
 
@@ -50,7 +50,7 @@ def ink_for(hues: Sequence[float], accent: Rgb, v: Variation) -> Ink:
     return Ink(hue, ramp(GROUND, hue), ramp(DUOTONE, hue), accent, v)
 
 
-def series_hues(hero: Hero | None, palette: tuple[str, ...], hues: str) -> tuple[float, ...]:
+def series_hues(hero: HeroPicture | None, palette: tuple[str, ...], hues: str) -> tuple[float, ...]:
     """The hues that the grounds of a series have: those of a palette, or some that set the hero's subject off."""
     own = _coloured(palette)
     if own and not hues:
@@ -72,7 +72,7 @@ def accent_for(palette: tuple[str, ...]) -> Rgb:
 
 
 @lru_cache(maxsize=8)
-def subject_hue(hero: Hero) -> float | None:
+def subject_hue(hero: HeroPicture) -> float | None:
     """The hue that weighs most in the subject: count x chroma over twelve colours; None for a grey one."""
     rgb = hero.rgb.resize((96, 54), Image.Resampling.BOX, reducing_gap=2.0)
     subject = hero.subject

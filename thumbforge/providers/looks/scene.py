@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from PIL import Image, ImageDraw
 
-from thumbforge.pixels.heroes import Hero
+from thumbforge.pixels.heroes import HeroPicture
 from thumbforge.pixels.subject import in_box
 from thumbforge.providers.looks.layers import Size, field
 
@@ -17,7 +17,7 @@ RIDGES = ((0.72, (128, 88, 122)), (0.82, (78, 66, 108)), (0.93, (34, 40, 74)))
 
 
 @lru_cache(maxsize=4)
-def abstract_hero(size: Size, number: int) -> Hero:
+def abstract_hero(size: Size, number: int) -> HeroPicture:
     """One of the scenes; its subject is the sun."""
     large = (size[0] * 2, size[1] * 2)
     picture = _sky(large)
@@ -31,7 +31,7 @@ def abstract_hero(size: Size, number: int) -> Hero:
         draw.polygon([*line, (large[0], large[1]), (0, large[1])], fill=colour)
     sun = (x - radius) / large[0], (y - radius) / large[1], 2 * radius / large[0], 2 * radius / large[1]
     rgb = picture.reduce(2)
-    return Hero(rgb, in_box(rgb.size, sun, None))
+    return HeroPicture(rgb, in_box(rgb.size, sun, None))
 
 
 def _sky(size: Size) -> Image.Image:

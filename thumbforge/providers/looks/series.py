@@ -9,7 +9,7 @@ from typing import Protocol
 
 from PIL import Image
 
-from thumbforge.pixels.heroes import Hero, open_hero
+from thumbforge.pixels.heroes import HeroPicture, open_hero
 from thumbforge.pixels.placed import Placed, place
 from thumbforge.pixels.scene import Scene
 from thumbforge.providers.looks.cutout import Cutout
@@ -62,10 +62,10 @@ def paint(scene: Scene, size: tuple[int, int], video: str, take: int, check: Che
 
 
 @lru_cache(maxsize=2)
-def _look(hero: Hero, placed: Placed) -> Look:
+def _look(hero: HeroPicture, placed: Placed) -> Look:
     return LOOKS[placed.look](set_up(hero, placed))
 
 
 @lru_cache(maxsize=8)
-def _hues(hero: Hero | None, palette: tuple[str, ...], hues: str) -> tuple[float, ...]:
+def _hues(hero: HeroPicture | None, palette: tuple[str, ...], hues: str) -> tuple[float, ...]:
     return series_hues(hero, palette, hues)

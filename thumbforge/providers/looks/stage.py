@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PIL import Image, ImageChops, ImageFilter
 
 from thumbforge.pixels import masks
-from thumbforge.pixels.heroes import Hero, filled
+from thumbforge.pixels.heroes import HeroPicture, filled
 from thumbforge.pixels.placed import Placed, fade, visible
 from thumbforge.providers.looks import layers
 from thumbforge.providers.looks.layers import Size
@@ -71,7 +71,7 @@ class Stage:
         return value
 
 
-def set_up(hero: Hero, placed: Placed) -> Stage:
+def set_up(hero: HeroPicture, placed: Placed) -> Stage:
     """The hero resized to its place, as far as it is seen."""
     size = placed.width, placed.height
     out, source = visible(placed.lie, hero.rgb.size, *size)
