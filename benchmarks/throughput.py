@@ -123,7 +123,7 @@ def _bare(kind: str, items: int, cores: int) -> float:
     return sum(float(process.communicate()[0]) for process in running)
 
 
-def _drawn_per_second(root: Path, at_once: int, processes: int) -> float:
+def _drawn_per_second(root: Path, concurrency: int, processes: int) -> float:
     """Of an opened batch; the first items, which load fonts and libraries, are start-up and not counted."""
     from thumbforge.making.batch import threads_for
     from thumbforge.making.executor import Placement
@@ -132,8 +132,8 @@ def _drawn_per_second(root: Path, at_once: int, processes: int) -> float:
     batch = opened(root, placement)
     rows = batch.planned.rows
     assert {row.action for row in rows} == {"refinish"}
-    keys, warm = [row.wanted.item_key for row in rows], 3 * at_once
-    threads = threads_for(batch.planned, rows, at_once, placement)
+    keys, warm = [row.wanted.item_key for row in rows], 3 * concurrency
+    threads = threads_for(batch.planned, rows, concurrency, placement)
     make(batch, keys[:warm], threads)
     began = time.perf_counter()
     make(batch, keys[warm:], threads)

@@ -20,6 +20,7 @@ from thumbforge.providers.registry import (
     BUILT_IN,
     capabilities_of,
     load_provider,
+    max_concurrency,
     profile_hint,
     provider_names,
 )

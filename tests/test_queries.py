@@ -27,7 +27,7 @@ def asked_for_items(root: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
     project = Project(root)
     planned = plan_series(project, resolve(project.lookup(None), SeriesRequest(series="show")))
-    batch = Batch(project, planned, planned.rows, cancel=Cancel(), at_once=1)
+    batch = Batch(project, planned, planned.rows, cancel=Cancel(), concurrency=1)
     monkeypatch.setattr(batch._heartbeat, "_beat_s", 3600)
     connection: sqlite3.Connection = batch._ledger.database._connection
     connection.set_trace_callback(seen.append)

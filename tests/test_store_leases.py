@@ -134,7 +134,7 @@ def test_a_slot_is_held_until_it_is_freed(database: Database) -> None:
 
 
 def test_a_process_holds_at_most_what_it_may(database: Database) -> None:
-    """`at_once` is a limit of its own below that of the provider."""
+    """`concurrency` is a limit of its own below that of the provider."""
     slots = Slots(database, new_owner(), 60)
     assert slots.take("provider:x", 3, 1, no_pause) == 0
     with pytest.raises(TimeoutError):

@@ -53,8 +53,8 @@ from thumbforge.store.work import Busy, Work
 
 def threads_for(planned: PlannedSeries, rows: Sequence[Row], concurrency: int, placement: Placement) -> int:
     """Threads for `concurrency` items. While a provider elsewhere paints, the cores draw what has come back, and as
-    many threads again are ready for the next calls: answers that come all at once keep no slot waiting for their drawing.
-    What is painted and not drawn yet is never more than that, and open are only the executor's few."""
+    many threads again are ready for the next calls: answers that come all at once keep no slot waiting for their
+    drawing. What is painted and not drawn yet is never more than that, and open are only the executor's few."""
     if planned.capabilities.cpu_bound or not any(row.calls for row in rows):
         return concurrency + placement.processes_for(pictures_in(rows))
     calls = min(concurrency, max_concurrency(planned.series.profile, planned.capabilities))

@@ -44,9 +44,7 @@ class PlannedSeries:
 def plan_series(project: Project, series: Series, max_retries: int | None = None) -> PlannedSeries:
     """Decide for every item what there is to do. Reads the ledger once; writes nothing, calls nobody."""
     capabilities = capabilities_of(series.profile)
-    max_concurrency(
-        series.profile, capabilities
-    )  # a profile above the provider's limit is refused while nothing is paid
+    max_concurrency(series.profile, capabilities)  # above the provider's limit: refused while nothing is paid
     wanted = wanted_items(series, capabilities, series.hero.as_reference())
     limits = Limits.of(project.settings, max_retries)
     return decided(project, PlannedSeries(series, capabilities, limits, wanted, (), parent_run_id=series.hero.run_id))

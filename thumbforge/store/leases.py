@@ -96,13 +96,14 @@ class Slots:
         self._held: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def take(self, name: str, limit: int, at_once: int, pause: Callable[[float], None]) -> int:
-        """Wait for one of `limit` slots of `name`, of which this process holds at most `at_once`; its number."""
+    def take(self, name: str, limit: int, concurrency: int, pause: Callable[[float], None]) -> int:
+        """Wait for one of `limit` slots of `name`, of which this process holds at most `concurrency`; its number."""
         queue, turn = self._queues[name], object()
         queue.append(turn)
         try:
             while (
-                not (queue[0] is turn and self._held[name] < at_once) or (slot := self._try_take(name, limit)) is None
+                not (queue[0] is turn and self._held[name] < concurrency)
+                or (slot := self._try_take(name, limit)) is None
             ):
                 pause(POLL_S)
             with self._lock:
