@@ -131,7 +131,8 @@ def test_what_is_nearly_subject_is_all_of_it() -> None:
 
 def test_hero_look_tells_and_draws(project: Project) -> None:
     """The subject, the look, a row for each look and template, and one PNG of all; nothing is recorded."""
-    picture = Image.new("RGB", (960, 540), (40, 60, 120))
+    dusk = Image.linear_gradient("L").resize((960, 540))  # of few colours it would be a slide, which is a ground
+    picture = Image.merge("RGB", [dusk.point(lambda level, k=k: 30 + level * k // 8) for k in (1, 2, 3)])
     ImageDraw.Draw(picture).ellipse((380, 120, 600, 520), fill=(230, 190, 60))
     picture.save(project.root / "thing.png")
     told = project.run("hero", "look", "thing.png", "--json")
