@@ -32,7 +32,7 @@ MARKED = PROMPT + "{% if part_number in (3, 7) %} {{ vars.fail }}{% endif %}"
 ALL_MARKED = PROMPT + " {{ vars.fail }}"
 TIMEOUT_S = 180
 """For what has to happen, on a busy machine too: only a test that fails takes so long."""
-_NOT_INHERITED = ("THUMBFORGE_", "DOIT_", "COV_", "PYTHONDONTWRITEBYTECODE")
+_NOT_INHERITED = ("THUMBFORGE_", "DOIT_", "COV_", "PYTHONDONTWRITEBYTECODE", "COLUMNS")
 """Without the last each process would compile all that it imports."""
 _TOOLS = {"doit": "doit", "thumbforge": "thumbforge.commands.main"}
 
