@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -25,6 +24,7 @@ from thumbforge.errors import (
 )
 from thumbforge.making.brake import Brake, Budget
 from thumbforge.making.consistency import judged
+from thumbforge.making.ending import counted_items, ending_of, stopped
 from thumbforge.making.executor import Placement
 from thumbforge.making.export import Exporter
 from thumbforge.making.heartbeat import Heartbeat
@@ -47,7 +47,6 @@ from thumbforge.store.ledger import Fence
 from thumbforge.store.looks import Fresh, remember
 from thumbforge.store.plans import iterations_of
 from thumbforge.store.runs import NewRun
-from thumbforge.store.states import RunEvent
 from thumbforge.store.work import Busy, Work
 
 
@@ -342,7 +341,7 @@ class Batch:
             if self.run_id:
                 exit_code, stop = self._end_run(summary, exit_code)
             elif self._fault:
-                exit_code, stop = Exit.UNEXPECTED, _stopped(self._fault, _counts(summary))
+                exit_code, stop = Exit.UNEXPECTED, stopped(self._fault, counted_items(summary))
             self._remember(found.fresh)
             unread = not self.planned.capabilities.takes_reference or any(i.after.reference_ignored for i in items)
             cancelled = self.run_id is not None and self._heartbeat.cancel_requested
@@ -376,48 +375,19 @@ class Batch:
         with contextlib.suppress(LedgerError):
             remember(self._database, fresh)
 
-    def _left_behind(self) -> str:
-        """What goes on elsewhere, a line for each place."""
-        places = Counter(done.left_behind for done in self._done.values() if done.left_behind)
-        return "".join(_jobs_left(*place) for place in places.items())
-
     def _end_run(self, summary: Summary, exit_code: Exit) -> tuple[Exit, str | None]:
-        run = f"run {str(self.run_id)[:8]}"
-        counts = _counts(summary)
-        if isinstance(self._fault, LeaseLost) or self._heartbeat.lost:
-            return Exit.UNEXPECTED, f"Stopped: {run} was taken over by another process {counts}."
-        if self._fault:
-            self._ledger.close_run(self._fence, "pause", Exit.UNEXPECTED, f"{self._fault.code}: {self._fault}")
-            return Exit.UNEXPECTED, _stopped(self._fault, f"{run} paused {counts}")
-        if self._heartbeat.cancel_requested:
-            self._ledger.close_run(self._fence, "cancel", Exit.INTERRUPTED, "cancelled")
-            return Exit.INTERRUPTED, f"Cancelled: {run} {counts}.{self._left_behind()}"
-        if self.cancel.is_set():
-            self._ledger.close_run(self._fence, "pause", Exit.INTERRUPTED, "interrupted")
-            return Exit.INTERRUPTED, f"Interrupted: {run} paused {counts}.{self._left_behind()}"
-        if reason := self._shop.brake.reason:
-            exit_code = Exit.PARTIAL if summary.completed else Exit.NOTHING_COMPLETED
-            text = f"{reason.code}: {reason}"
-            self._ledger.close_run(self._fence, "pause", exit_code, text)
-            hint = f"\nhint: {reason.hint}" if reason.hint else ""
-            return exit_code, f"Paused: {run} {counts}: {text}{hint}"
-        if summary.pending and not summary.failed:
-            self._ledger.close_run(self._fence, "pause", exit_code, "the rest is being made in another run")
-            return exit_code, None
-        event: RunEvent = "complete" if exit_code == Exit.DONE else "fail"
-        error = None if exit_code == Exit.DONE else f"{summary.failed} of {summary.total} items failed"
-        self._ledger.close_run(self._fence, event, exit_code, error)
-        return exit_code, None
-
-
-def _jobs_left(where: str, n: int) -> str:
-    jobs, them = ("1 job", "it") if n == 1 else (f"{n} jobs", "them")
-    return f"\n{jobs} may still be on {where}; the next run takes {them} up."
-
-
-def _counts(summary: Summary) -> str:
-    return f"({summary.completed} completed, {summary.failed} failed, {summary.pending} pending)"
-
-
-def _stopped(fault: ThumbforgeError, what: str) -> str:
-    return f"Stopped: {fault.message}; {what}." + (f"\nhint: {fault.hint}" if fault.hint else "")
+        assert self.run_id is not None
+        end = ending_of(
+            self.run_id,
+            summary,
+            exit_code,
+            fault=self._fault,
+            is_lost=self._heartbeat.lost,
+            is_cancelled=self._heartbeat.cancel_requested,
+            is_interrupted=self.cancel.is_set(),
+            reason=self._shop.brake.reason,
+            left_behind=[done.left_behind for done in self._done.values() if done.left_behind],
+        )
+        if end.event:
+            self._ledger.close_run(self._fence, end.event, end.exit_code, end.error)
+        return end.exit_code, end.said
