@@ -83,7 +83,7 @@ def _plan_seconds(root: Path, small: Path) -> float:
     collect_rarely()  # as every command does
     for at in (small, root):
         project = Project(at)
-        series = resolve(project.place(None), SeriesRequest(series="bench"))
+        series = resolve(project.lookup(None), SeriesRequest(series="bench"))
         began = time.perf_counter()
         planned = plan_series(project, series)
         took = time.perf_counter() - began

@@ -95,7 +95,7 @@ def opened(root: Path, placement: Placement) -> Batch:
     from thumbforge.planning.series import SeriesRequest, resolve
 
     found = Project(root)
-    planned = plan_series(found, resolve(found.place(None), SeriesRequest(series="bench")))
+    planned = plan_series(found, resolve(found.lookup(None), SeriesRequest(series="bench")))
     return Batch(found, planned, planned.rows, cancel=Cancel(), placement=placement)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -96,7 +97,7 @@ def test_ninety_thousand_problems_are_a_hundred_and_a_number() -> None:
 
 
 def shell(project: Project, line: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    tool = f"{sys.executable} -m thumbforge.commands.main"
+    tool = f"{shlex.quote(sys.executable)} -m thumbforge.commands.main"
     return subprocess.run(
         ["sh", "-c", line.replace("TOOL", tool)], cwd=project.root, env={**project.environment(), **environment},
         capture_output=True, text=True, errors="replace", timeout=120, check=False,
