@@ -218,7 +218,8 @@ def test_the_limit_holds_over_processes(path: Path, tmp_path: Path, database: Da
     for line in log.read_text().split():
         inside += {"+": 1, "-": -1}[line]
         most = max(most, inside)
-    assert (log.read_text().count("+"), most) == (24, 2)
+    assert log.read_text().count("+") == 24
+    assert most <= 2  # on a busy machine they may never meet
     assert database.rows("SELECT * FROM lease") == []
 
 
