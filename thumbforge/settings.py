@@ -81,6 +81,7 @@ SETTINGS: Mapping[str, Setting] = {
     ),
     "batch.max_retries": Setting("2", _number(int, 0, 100), "tries of an item across invocations"),
     "batch.max_cost": Setting("", _money, "the most that the calls of one run may cost, by the profile's price"),
+    "budget.day": Setting("", _money, "the most that the calls of all runs of one day may cost, by local time"),
     "batch.max_lost": Setting(
         "3", _number(int, 1, 1_000_000), "times a process may die in one item before it is given up"
     ),

@@ -56,19 +56,19 @@ def _batch(project: Project, arguments: Arguments) -> int:
         log.warning("the hero carries its lettering; with reference=raw the provider sees its art alone")
     if options["dry-run"]:
         try:
-            check_limits(series, rows)
+            check_limits(planned, rows)
             refusal = None
         except LimitReached as error:
             refusal = error
         exit_code = refusal.exit_code if refusal else foreseen(rows)
-        print_plan(rows, as_json=as_json, exit_code=exit_code)
+        print_plan(planned, rows, as_json=as_json, exit_code=exit_code)
         if refusal:
             raise refusal
         return exit_code
-    check_limits(series, rows)
+    check_limits(planned, rows)
     if not all(row.idle or (row.busy_in and not session.wait) for row in rows):
         if not as_json:
-            tell_cost(series.profile, rows)
+            tell_cost(planned, rows)
         return make_and_tell(session, planned, rows, arguments)
     items = tuple(ItemResult(row, row, None) for row in rows)
     summary, exit_code = roll_up(items)

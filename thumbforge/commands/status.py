@@ -13,6 +13,7 @@ from thumbforge.errors import Exit, ThumbforgeError
 from thumbforge.text import counted
 
 if TYPE_CHECKING:
+    from thumbforge.planning.prices import DayBudget
     from thumbforge.planning.project import Project
     from thumbforge.planning.standing import Standing
 
@@ -30,7 +31,8 @@ def _status(project: Project, arguments: Arguments) -> int:
     fault = together(faults) if faults else None
     exit_code = fault.exit_code if fault else Exit.DONE
     if arguments.as_json:
-        print_json({"series": [standing.as_dict() for standing in found], "exit_code": exit_code})
+        series, budget = [standing.as_dict() for standing in found], [each.as_dict() for each in _budgets(found)]
+        print_json({"series": series, "budget": budget, "exit_code": exit_code})
     else:
         _print(project, found, is_empty=not names)
     return fail(fault, as_json=arguments.as_json) if fault else Exit.DONE
@@ -58,10 +60,17 @@ def _print(project: Project, found: Sequence[Standing], *, is_empty: bool) -> No
         ("series", "items", "done", "redraw", "retry", "make", "failed", "locked", "cost"),
         [_line(standing) for standing in found],
     )
+    for budget in _budgets(found):
+        write(f"Budget: {budget}.")
     for command in [standing.next for standing in found if standing.next]:
         write(f"Next: {command}")
     if not any(standing.next for standing in found):
         write("Everything is up to date.")
+
+
+def _budgets(found: Sequence[Standing]) -> list[DayBudget]:
+    """What is left of today, once for each currency that these series pay in."""
+    return list(dict.fromkeys(standing.planned.budget for standing in found if standing.planned.budget))
 
 
 def _line(standing: Standing) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from decimal import Decimal
 from itertools import chain
 
 from thumbforge import ids, log
@@ -47,6 +48,7 @@ from thumbforge.store.ledger import Fence
 from thumbforge.store.looks import Fresh, remember
 from thumbforge.store.plans import iterations_of
 from thumbforge.store.runs import NewRun
+from thumbforge.store.spending import Allowance
 from thumbforge.store.work import Busy, Work
 
 
@@ -97,7 +99,7 @@ class Batch:
         self._fault: ThumbforgeError | None = None
         self.run_id: str | None = None
         if resumption is None:  # a run that is resumed was allowed its pictures when it was planned
-            check_limits(planned.series, rows)
+            check_limits(planned, rows)
         check_drawable(planned.series, self._todo.values())
         with ExitStack() as opened:
             executor = None
@@ -147,7 +149,12 @@ class Batch:
             cancel=self.cancel,
             brake=Brake(self.cancel, budget, paid=provider.capabilities.paid),
             retry_base_s=settings.number("retry.base_s"),
+            allowance=self._allowance(),
         )
+
+    def _allowance(self) -> Allowance | None:
+        price, budget = self.planned.series.profile.price, self.planned.budget
+        return Allowance(Decimal(price.amount), price.currency, budget.most if budget else None) if price else None
 
     def _reference(self) -> Reference | None:
         """The hero, decoded, stored, and recorded in the lineage."""

@@ -35,8 +35,9 @@ class Budget:
 
 
 class Brake:
-    """Pulled by a failure that would meet every item, by five equal failures in a row, or before a call that would
-    cost more than is left of the budget. `paid`: the first call goes alone, to see whether it is refused."""
+    """Pulled by a failure that would meet every item, by five equal failures in a row, before a call that would cost
+    more than is left of the budget, or by whoever keeps the day's. `paid`: the first call goes alone, to see whether it
+    is refused."""
 
     def __init__(self, cancel: Cancel, budget: Budget, *, paid: bool) -> None:
         self._cancel, self._budget = cancel, budget
@@ -45,17 +46,23 @@ class Brake:
         self._spent, self._missing = budget.spent, budget.calls
         self._last, self._in_a_row = "", 0
         self._reason: ThumbforgeError | None = None
+        self._is_crossed = False
 
     @property
     def reason(self) -> ThumbforgeError | None:
         """Where that is `max_cost`, its hint is the command that goes on to the end, by what is known so far."""
-        if isinstance(self._reason, LimitReached):
+        if self._is_crossed and self._reason:
             self._reason.hint = go_on(self._budget.run_id, self._spent + self._budget.price * self._missing)
         return self._reason
 
     @property
     def is_pulled(self) -> bool:
         return self._reason is not None or self._cancel.is_set()
+
+    def pull(self, reason: ThumbforgeError) -> None:
+        """Begin nothing more, for this reason if there is none yet."""
+        with self._lock:
+            self._reason = self._reason or reason
 
     def wait(self, seconds: float) -> None:
         """Sleep; raises Interrupted once the run begins nothing more."""
@@ -73,9 +80,9 @@ class Brake:
         """The same for each further call of the item."""
         price, most = self._budget.price, self._budget.max_cost
         with self._lock:
-            if most is not None and self._spent + price > most:
-                told = f"the next call would cross max_cost={most}: {self._spent} is spent"
-                self._reason = self._reason or LimitReached(told)
+            if most is not None and self._spent + price > most and self._reason is None:
+                self._reason = LimitReached(f"the next call would cross max_cost={most}: {self._spent} is spent")
+                self._is_crossed = True
             if self._reason is not None:
                 raise Interrupted("paused")
             self._spent += price

@@ -21,6 +21,7 @@ from thumbforge.errors import (
     AssetDamaged,
     ExportBlocked,
     Interrupted,
+    LimitReached,
     OutputUnusable,
     PictureError,
     ProviderError,
@@ -42,6 +43,7 @@ from thumbforge.store.deletion import unlink_ours
 from thumbforge.store.leases import Slots
 from thumbforge.store.looks import mark_of
 from thumbforge.store.pictures import StoredPicture
+from thumbforge.store.spending import Allowance
 from thumbforge.store.witness import record_of
 from thumbforge.store.work import Busy, Work
 
@@ -69,7 +71,7 @@ class Outcome:
 @dataclass(frozen=True, slots=True)
 class Workshop:
     """Everything that all items of a run share. `max_concurrency` bounds the provider's calls over all processes,
-    `concurrency` those of this one."""
+    `concurrency` those of this one; `allowance` is what a call costs, where that is known."""
 
     root: Path
     database: Database
@@ -86,6 +88,7 @@ class Workshop:
     cancel: Cancel
     brake: Brake
     retry_base_s: float
+    allowance: Allowance | None = None
 
 
 def make(row: Row, iteration_id: str, shop: Workshop) -> Outcome | Busy:
@@ -150,7 +153,7 @@ def _paint(row: Row, iteration_id: str, attempt_id: str, shop: Workshop) -> Art 
         slot = shop.slots.take(name, shop.max_concurrency, shop.concurrency, shop.brake.wait)
         try:
             shop.brake.before_call()
-            shop.work.begin_call(attempt_id)
+            _begin_call(attempt_id, shop)
         except BaseException:
             shop.slots.free(name, slot)
             raise
@@ -178,6 +181,17 @@ def _paint(row: Row, iteration_id: str, attempt_id: str, shop: Workshop) -> Art 
         return Outcome("failed", error=f"{error.code}: {error}", hint=error.hint)
 
 
+def _begin_call(attempt_id: str, shop: Workshop) -> None:
+    """Set the price of a call aside in the transaction that begins it. Raises Interrupted, with the brake pulled, where
+    the day's budget has not as much left."""
+    try:
+        shop.work.begin_call(attempt_id, shop.allowance)
+    except LimitReached as error:
+        error.hint = f"thumbforge runs resume {shop.work.run_id[:8]} goes on, tomorrow or with a higher budget.day"
+        shop.brake.pull(error)
+        raise Interrupted("paused") from error
+
+
 def _call(row: Row, attempt_id: str, shop: Workshop) -> tuple[bytes, dict[str, Any]]:
     """The provider's bytes, staged, with the header that they were staged under."""
     request = replace(row.wanted.request_for(row.take), reference=shop.reference)
@@ -191,6 +205,8 @@ def _call(row: Row, attempt_id: str, shop: Workshop) -> tuple[bytes, dict[str, A
         )  # fmt: skip
         if failed.wait_s is not None:
             shop.brake.before_retry()
+            if shop.allowance:
+                _begin_call(attempt_id, shop)
 
     with shop.store.scratch_directory(attempt_id) as scratch:
         earlier = tuple(cut_short(shop.database, row.art_key)[:EARLIER])

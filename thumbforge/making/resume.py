@@ -14,7 +14,7 @@ from thumbforge.making.record import planned_item
 from thumbforge.models import Brand, Item, Output, Playlist, PlaylistHead, Price, Profile, Template
 from thumbforge.planning.decide import PlannedSeries, decide
 from thumbforge.planning.plan import Limits
-from thumbforge.planning.prices import check_max_cost, spent_of
+from thumbforge.planning.prices import check_budget, check_max_cost, spent_of
 from thumbforge.planning.project import Project
 from thumbforge.planning.reference import NO_HERO, Hero
 from thumbforge.planning.series import Series, look
@@ -70,6 +70,7 @@ def plan_resume(
 def _require_within(run_id: str, planned: PlannedSeries) -> None:
     series, calls = planned.series, sum(row.calls for row in planned.rows)
     check_max_cost(series.profile, calls, series.max_cost, spent=planned.spent, run_id=run_id)
+    check_budget(series.profile, calls, planned.budget)
 
 
 def _refuse(prefix: str, run: sqlite3.Row, overrides: Mapping[str, Any]) -> None:

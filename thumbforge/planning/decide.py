@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
 
+from thumbforge.models import Profile
 from thumbforge.planning.plan import Limits, Row, check_max_images, plan
-from thumbforge.planning.prices import check_max_cost
+from thumbforge.planning.prices import BUDGET, DayBudget, check_budget, check_max_cost, costs_money
 from thumbforge.planning.project import Project
 from thumbforge.planning.recorded import with_recorded
 from thumbforge.planning.series import Series
@@ -16,8 +18,10 @@ from thumbforge.planning.snapshot import read_snapshot
 from thumbforge.planning.wanted import Wanted, wanted_items
 from thumbforge.providers.base import Capabilities
 from thumbforge.providers.registry import capabilities_of, max_concurrency
+from thumbforge.settings import Settings
 from thumbforge.store.database import Database
 from thumbforge.store.looks import Fresh
+from thumbforge.store.spending import day_of, spent_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +29,9 @@ class PlannedSeries:
     """A series with a row for every item, in playlist order; for a hero run, with one for every candidate.
 
     `parent_run_id` is the hero run that a batch or a refinement stands on; `seed` is that of a hero run's first
-    candidate; `spent` is what a run that is resumed has spent, as its `max_cost` counts it. `fresh` is what had to be
-    read of the store and out/ to know how things stand.
+    candidate; `spent` is what a run that is resumed has spent, as its `max_cost` counts it, `budget` what all runs of
+    today may, where that is set and concerns the profile. `fresh` is what had to be read of the store and out/ to know
+    how things stand.
     """
 
     series: Series
@@ -38,6 +43,7 @@ class PlannedSeries:
     parent_run_id: str | None = None
     seed: int | None = None
     spent: Decimal = Decimal(0)
+    budget: DayBudget | None = None
     fresh: tuple[Fresh, ...] = ()
 
 
@@ -74,10 +80,24 @@ def decide(project: Project, planned: PlannedSeries, database: Database | None) 
     """The same with rows for what it wants, as the ledger and the disk have it."""
     snapshot = read_snapshot(database, project.store, project.out, planned.series.name, planned.wanted)
     snapshot = with_recorded(snapshot, project.store, planned.wanted)
-    return replace(planned, rows=plan(planned.wanted, snapshot, planned.limits), fresh=snapshot.fresh)
+    rows = plan(planned.wanted, snapshot, planned.limits)
+    budget = day_budget(project.settings, planned.series.profile, database)
+    return replace(planned, rows=rows, budget=budget, fresh=snapshot.fresh)
 
 
-def check_limits(series: Series, rows: Sequence[Row]) -> None:
+def day_budget(settings: Settings, profile: Profile, database: Database | None) -> DayBudget | None:
+    """None where no budget is set, or the profile costs nothing."""
+    most = settings.text(BUDGET)
+    if not most or not costs_money(profile):
+        return None
+    currency = profile.price.currency if profile.price else ""
+    spent = spent_on(database, day_of(time.time()), currency) if database else Decimal(0)
+    return DayBudget(Decimal(most), spent, currency)
+
+
+def check_limits(planned: PlannedSeries, rows: Sequence[Row]) -> None:
     """Raises LimitReached where the rows want more pictures, or more money, than allowed; nothing is written yet."""
+    series, calls = planned.series, sum(row.calls for row in rows)
     check_max_images(rows, series.max_images)
-    check_max_cost(series.profile, sum(row.calls for row in rows), series.max_cost)
+    check_max_cost(series.profile, calls, series.max_cost)
+    check_budget(series.profile, calls, planned.budget)

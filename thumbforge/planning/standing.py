@@ -8,7 +8,7 @@ from typing import Any
 
 from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.plan import Row, counts
-from thumbforge.planning.prices import price_of
+from thumbforge.planning.prices import calls_to_a_service, price_as_dict
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Standing:
     @property
     def calls(self) -> int:
         """Requests to a service: what is painted here is none."""
-        return 0 if self.planned.series.profile.provider == "local" else self.pictures
+        return calls_to_a_service(self.planned.series.profile, self.pictures)
 
     @property
     def done(self) -> int:
@@ -59,10 +59,7 @@ class Standing:
     @property
     def price(self) -> dict[str, str] | None:
         """What the calls are expected to cost; None where the profile names no price."""
-        price = self.planned.series.profile.price
-        if price is None:
-            return None
-        return {"amount": str(price_of(self.planned.series.profile) * self.calls), "currency": price.currency}
+        return price_as_dict(self.planned.series.profile, self.pictures)
 
     @property
     def next(self) -> str | None:

@@ -14,7 +14,7 @@ from thumbforge import faults
 from thumbforge.errors import LedgerError, LedgerTooNew, NotFound, ReplayDivergence
 from thumbforge.store.processes import cure_of, holder_of
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 BUSY_S = 20.0
 _HERE = Path(__file__).parent
 

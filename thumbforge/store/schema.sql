@@ -1,4 +1,4 @@
--- The run ledger, schema 2. Times are Unix seconds. Ids are derived (thumbforge/ids.py) but for run.id.
+-- The run ledger, schema 3. Times are Unix seconds. Ids are derived (thumbforge/ids.py) but for run.id.
 -- Rows of world things (video, playlist, template, provider_profile) are keyed by what they are, never by a run.
 -- `seen` and `manifest_seen` are what a file was (size, time, inode) when its bytes were last read and found right.
 
@@ -191,6 +191,19 @@ CREATE TABLE item_fact (
   CHECK ((valid_to IS NULL) = (closed_by_run IS NULL))
 ) STRICT;
 CREATE UNIQUE INDEX one_open_fact ON item_fact (playlist_item_id, predicate) WHERE valid_to IS NULL;
+
+-- Money set aside for an attempt's calls by the local day they were begun on: each the price, but for the last one where
+-- its service told what it cost. No reference to the attempt: what was spent stays spent when its run is deleted.
+CREATE TABLE spending (
+  attempt_id TEXT NOT NULL,
+  day TEXT NOT NULL,
+  currency TEXT NOT NULL,
+  price TEXT NOT NULL,
+  calls INTEGER NOT NULL,
+  told TEXT,
+  PRIMARY KEY (attempt_id, day)
+) STRICT;
+CREATE INDEX spending_by_day ON spending (day);
 
 -- Slots that bound what runs at once over all processes: `provider:<key>` has as many as the profile allows.
 CREATE TABLE lease (

@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from thumbforge.store import attempts, finals, iterations, pictures, states
+from thumbforge.store import attempts, finals, iterations, pictures, spending, states
 from thumbforge.store.attempts import Art, Spent
 from thumbforge.store.database import Database
 from thumbforge.store.leases import is_live
 from thumbforge.store.ledger import Fence
 from thumbforge.store.pictures import StoredPicture
+from thumbforge.store.spending import Allowance
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,10 @@ class Work:
 
     def __init__(self, database: Database, fence: Fence, clock: Callable[[], float] = time.time) -> None:
         self._database, self._fence, self._clock = database, fence, clock
+
+    @property
+    def run_id(self) -> str:
+        return self._fence.run_id
 
     def claim(
         self, iteration_id: str, art_key: str, take: int, request: Mapping[str, Any], *, lost_art: str | None
@@ -58,10 +63,14 @@ class Work:
             states.change(connection, "iteration", iteration_id, "claim", now, started_at=now)
             return self._open(connection, iteration_id, art_key, take, request, now)
 
-    def begin_call(self, attempt_id: str) -> None:
-        """From here on the attempt may be billed, whatever becomes of this process."""
+    def begin_call(self, attempt_id: str, allowance: Allowance | None = None) -> None:
+        """From here on the attempt may be billed, whatever becomes of this process: the price of the call is set aside.
+        Raises LimitReached where the day's calls would cost more than they may."""
+        now = self._clock()
         with self._transaction("call.begin") as connection:
-            connection.execute("UPDATE attempt SET called_at = ? WHERE id = ?", (self._clock(), attempt_id))
+            if allowance:
+                spending.reserve(connection, attempt_id, allowance, now)
+            connection.execute("UPDATE attempt SET called_at = coalesce(called_at, ?) WHERE id = ?", (now, attempt_id))
 
     def release(self, iteration_id: str, attempt_id: str) -> None:
         """Interrupted before the call: as if the item had not been begun."""
@@ -75,6 +84,7 @@ class Work:
         now = self._clock()
         with self._transaction("attempt.fail") as connection:
             attempts.close(connection, attempt_id, outcome, error_text, spent, now)
+            spending.settle(connection, attempt_id, spent, now)
             iterations.verdict(connection, iteration_id, error_text, now)
 
     def keep_art(
@@ -85,6 +95,7 @@ class Work:
         with self._transaction("art.row") as connection:
             pictures.remember(connection, picture, now)
             attempts.close_with_art(connection, attempt_id, picture.sha256, response or {}, now, spent)
+            spending.settle(connection, attempt_id, spent, now)
         return Art(attempt_id, picture)
 
     def adopt(self, iteration_id: str, art: Art, art_key: str, take: int, request: Mapping[str, Any]) -> Art:

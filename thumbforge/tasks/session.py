@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from thumbforge.making.make import Outcome
     from thumbforge.making.resume import Resumption
     from thumbforge.making.rollup import Result
-    from thumbforge.models import Profile
     from thumbforge.planning.decide import PlannedSeries
     from thumbforge.planning.plan import Row
     from thumbforge.planning.project import Project
@@ -108,7 +107,7 @@ class Session:
             rows = [row.retaken() for row in rows if row.is_done]
         planned = self.planned[series]
         if self.tells_cost:
-            tell_cost(planned.series.profile, rows)
+            tell_cost(planned, rows)
         batch = Batch(
             self.project,
             planned,
@@ -217,11 +216,15 @@ def rebuilt_record(task_name: str) -> dict[str, Any] | None:
     return _current.rebuilt_record(task_name) if _current else None
 
 
-def tell_cost(profile: Profile, rows: Iterable[Row], *, spent: str = "") -> None:
-    """One line on stderr before paid calls: how many, and about what they cost. `spent` is what was spent before."""
-    from thumbforge.planning.prices import estimate
-    from thumbforge.providers.registry import capabilities_of
+def tell_cost(planned: PlannedSeries, rows: Iterable[Row]) -> None:
+    """One line on stderr before paid calls: how many, about what they cost, and what was spent before by a run that is
+    resumed or, where a budget bounds it, today."""
+    from thumbforge.planning.prices import costs_money, estimate
 
-    calls = sum(row.calls for row in rows)
-    if calls and not log.is_quiet() and (profile.price or capabilities_of(profile).paid):
-        sys.stderr.write(clean(f"{estimate(profile, calls)}{f', {spent} spent before' if spent else ''}") + "\n")
+    profile, calls = planned.series.profile, sum(row.calls for row in rows)
+    if not calls or log.is_quiet() or not costs_money(profile):
+        return
+    told = [estimate(profile, calls)]
+    told += [f"{planned.spent} spent before"] if planned.spent else []
+    told += [str(planned.budget)] if planned.budget else []
+    sys.stderr.write(clean(", ".join(told)) + "\n")

@@ -17,6 +17,7 @@ from thumbforge.imaging.sheet import PICTURE, page_names
 from thumbforge.making.executor import Placement
 from thumbforge.planning.decide import PlannedSeries, plan_series
 from thumbforge.planning.plan import Row, select
+from thumbforge.planning.prices import calls_to_a_service, estimate
 from thumbforge.planning.project import Project, relative
 from thumbforge.planning.series import SeriesRequest, all_series, resolve
 from thumbforge.streams import replace_letters
@@ -189,8 +190,8 @@ class ThumbUpToDate:
         return self.is_done and Globals.dep_manager.get_status(task, {}).status == "up-to-date"
 
     def __str__(self) -> str:
-        row = self.row
-        cost = "no call" if row.calls == 0 else "1 provider call"
+        row, profile = self.row, self.row.wanted.series.profile
+        cost = estimate(profile, row.calls) if calls_to_a_service(profile, row.calls) else "no call"
         why = "\n".join(f"      {change}" for change in row.changes) or f"      {row.reason}"
         return f"{row.action} ({cost}):\n{why}\n     "
 

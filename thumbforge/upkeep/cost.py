@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from thumbforge.planning.prices import called_of, calls_of
-
-FREE = "local"
+from thumbforge.planning.prices import FREE, called_of, calls_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,7 @@ from thumbforge.errors import AssetDamaged
 from thumbforge.planning.project import Project
 from thumbforge.store import names, pictures
 from thumbforge.store.database import Database
-from thumbforge.store.deletion import unlink_freed, unlink_ours
-from thumbforge.store.pruning import drop_superseded, superseded
+from thumbforge.store.deletion import drop_superseded, superseded, unlink_freed, unlink_ours
 from thumbforge.store.witness import named_by_all
 from thumbforge.upkeep.files import Foreign, StoreFile, store_files
 

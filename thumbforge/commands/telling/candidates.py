@@ -39,9 +39,9 @@ def make(project: Project, planned: PlannedSeries, arguments: Arguments, resumpt
     if arguments.options.get("dry-run"):
         return _foretell(planned, arguments)
     if resumption is None:
-        check_limits(planned.series, planned.rows)
+        check_limits(planned, planned.rows)
     if not arguments.as_json:
-        tell_cost(planned.series.profile, planned.rows, spent=str(planned.spent) if resumption else "")
+        tell_cost(planned, planned.rows)
     placement = Placement.of(project.settings, arguments.options["executor"], arguments.options["scheduler"])
     cancel = Cancel()
     concurrency = arguments.options["concurrency"] or project.settings.integer("batch.concurrency")
@@ -69,10 +69,10 @@ def _foretell(planned: PlannedSeries, arguments: Arguments) -> int:
     from thumbforge.planning.decide import check_limits
     from thumbforge.planning.drawable import check_drawable
 
-    check_limits(planned.series, planned.rows)
+    check_limits(planned, planned.rows)
     check_drawable(planned.series, planned.rows)
     exit_code = foreseen(planned.rows)
-    print_plan(planned.rows, as_json=arguments.as_json, exit_code=exit_code)
+    print_plan(planned, planned.rows, as_json=arguments.as_json, exit_code=exit_code)
     return exit_code
 
 

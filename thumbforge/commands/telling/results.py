@@ -10,18 +10,28 @@ from thumbforge.commands.command import print_json
 from thumbforge.commands.telling.view import print_hints, print_table, write
 from thumbforge.errors import Exit
 from thumbforge.making.rollup import ItemResult, Result
+from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.plan import Row, counts
-from thumbforge.planning.prices import estimate
+from thumbforge.planning.prices import calls_to_a_service, estimate, price_as_dict
 from thumbforge.planning.project import Project, relative
 from thumbforge.store.pictures import StoredPicture
 from thumbforge.tasks.reporter import how_to_go_on, tally
 from thumbforge.text import clean, counted, one_line
 
 
-def print_plan(rows: Sequence[Row], *, as_json: bool, exit_code: Exit) -> None:
+def print_plan(planned: PlannedSeries, rows: Sequence[Row], *, as_json: bool, exit_code: Exit) -> None:
+    profile, calls = planned.series.profile, sum(row.calls for row in rows)
     if as_json:
         print_json(
-            {"dry_run": True, "summary": counts(rows), "plan": [_planned(r) for r in rows], "exit_code": exit_code}
+            {
+                "dry_run": True,
+                "summary": counts(rows),
+                "calls": calls_to_a_service(profile, calls),
+                "price": price_as_dict(profile, calls),
+                "budget": planned.budget and planned.budget.as_dict(),
+                "plan": [_planned(r) for r in rows],
+                "exit_code": exit_code,
+            }
         )
         return
     listed = [row for row in rows if not row.is_done or row.remark or row.changes]
@@ -30,9 +40,11 @@ def print_plan(rows: Sequence[Row], *, as_json: bool, exit_code: Exit) -> None:
             ("part", "title", "key", "action", "reason"),
             [(_part(r), r.wanted.item.title, r.wanted.key[:8], r.action, r.reason) for r in listed],
         )
-    told = estimate(rows[0].wanted.series.profile, sum(row.calls for row in rows))
+    told = estimate(profile, calls)
     found = ", ".join(f"{count} {action}" for action, count in counts(rows).items() if count)
     write(f"{counted(len(rows), 'item')}: {found}; {told}. Nothing was changed.")
+    if calls and planned.budget:
+        write(f"Budget: {planned.budget}.")
 
 
 def _planned(row: Row) -> dict[str, Any]:

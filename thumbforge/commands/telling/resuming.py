@@ -22,7 +22,7 @@ def resume(project: Project, prefix: str, arguments: Arguments) -> int:
     resumption = plan_resume(project, prefix, arguments.vars, arguments.options["max-cost"])
     planned = resumption.planned
     if planned.kind == "batch" and not as_json:
-        tell_cost(planned.series.profile, planned.rows, spent=str(planned.spent))
+        tell_cost(planned, planned.rows)
     if resumption.planned.kind != "batch":
         from thumbforge.commands.telling.candidates import make
 
