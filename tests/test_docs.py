@@ -95,6 +95,8 @@ SHOWN = {
     "takes list": ("takes", "list", "aaaaaaaaaaa", "playlist=list.csv", "hero=hero.jpg", "provider=fake"),
     "takes lock": ("takes", "lock", "aaaaaaaaaaa", "playlist=list.csv", "hero=hero.jpg", "provider=fake"),
     "status": ("status", "shown"),
+    "series list": ("series", "list"),
+    "series show": ("series", "show", "shown"),
     "check": ("check",),
     "runs list": ("runs", "list", "--kind", "batch"),
     "runs show": ("runs", "show", "{batch}"),

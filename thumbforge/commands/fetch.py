@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from thumbforge.text import counted, one_line
 
 if TYPE_CHECKING:
     from thumbforge.planning.project import Project
-    from thumbforge.playlists.fetch import FetchOutcome
+    from thumbforge.playlists.fetch import FetchOutcome, FetchRequest
     from thumbforge.playlists.thumbnails import Thumbnail
 
 ALL = 2
@@ -27,20 +27,14 @@ SOURCES = {"api": "YouTube Data API", "ytdlp": "yt-dlp", "file": "file"}
 
 
 def _fetch(project: Project, arguments: Arguments) -> int:
-    from thumbforge.playlists.fetch import FetchRequest, fetch, target_of
+    from thumbforge.playlists.fetch import FetchRequest
 
     options = arguments.options
-    _configure_logging(project)
+    configure_logging(project)
     request = FetchRequest(arguments.words[0], options["source"], options["refresh"], options["parts"] or "next")
-    target = target_of(request, project.cwd)
-    _tell_choice(target.link)
-    try:
-        outcome = fetch(project, request, target)
-        for warning in (*_told(outcome, request.numbering), *_all_renamed(outcome)):
-            log.warning(warning)
+    with stoppable():
+        outcome = bring(project, request)
         pictures = _pictures(project, outcome, options["refresh"]) if options["thumbnails"] else None
-    except KeyboardInterrupt:
-        raise Interrupted("fetch was stopped", hint="run it again: what is half done is gone on with") from None
     failed = [picture for picture in pictures or () if picture.status == "failed"]
     for picture in failed:
         log.warning(f"no thumbnail of {picture.video}: {picture.error}")
@@ -52,14 +46,36 @@ def _fetch(project: Project, arguments: Arguments) -> int:
     return code
 
 
-def _told(outcome: FetchOutcome, numbering: str) -> Iterator[str]:
-    """The warnings, those of titles with other numbers than their parts as one, with what cures it."""
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Ctrl-C while a source is asked is told as what it is."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted("fetch was stopped", hint="run it again: what is half done is gone on with") from None
+
+
+def bring(project: Project, request: FetchRequest) -> FetchOutcome:
+    """Fetch, and tell on stderr what there is to say about it."""
+    from thumbforge.playlists.fetch import fetch, target_of
+
+    target = target_of(request, project.cwd)
+    _tell_choice(target.link)
+    outcome = fetch(project, request, target)
+    for warning in (*_told(outcome, proposed=request.numbering == "proposed"), *_all_renamed(outcome)):
+        log.warning(warning)
+    return outcome
+
+
+def _told(outcome: FetchOutcome, *, proposed: bool) -> Iterator[str]:
+    """The warnings, those of titles with other numbers than their parts as one, with what cures it. Where the titles'
+    numbers were `proposed` and taken, that a place has another is none."""
     yield from (warning for warning in outcome.warnings if warning not in outcome.disagreements)
-    if outcome.disagreements:
+    if outcome.disagreements and not (outcome.is_new and proposed and outcome.numbering == "from-title"):
         first, more = outcome.disagreements[0], len(outcome.disagreements) - 1
         also = f" (and {more} more, which thumbforge playlist show {outcome.name} lists)" if more else ""
         cure = f"; thumbforge playlist renumber {outcome.name} --from-title takes the titles' numbers"
-        yield f"{first}{also}{'' if numbering == 'from-title' else cure}"
+        yield f"{first}{also}{'' if outcome.numbering == 'from-title' else cure}"
 
 
 def _next(project: Project, outcome: FetchOutcome) -> str:
@@ -81,7 +97,7 @@ def _all_renamed(outcome: FetchOutcome) -> Iterator[str]:
         )
 
 
-def _configure_logging(project: Project) -> None:
+def configure_logging(project: Project) -> None:
     level = project.settings.text("log.level")
     file = project.home / "logs" / "thumbforge.jsonl"
     log.configure(level="warning" if level == "auto" else level, file=file)

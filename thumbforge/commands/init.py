@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from thumbforge.errors import Exit, StoreError, UsageError
 if TYPE_CHECKING:
     from thumbforge.planning.project import Project
 
-DODO = '''"""The tasks of this project: `doit list --all -s`, `doit info thumb:…`, `doit batch series=example`."""
+DODO = '''"""The tasks of this project: `doit list --all -s`, `doit info thumb:…`, `doit batch series=…`."""
 
 from thumbforge.tasks.dodo import DOIT_CONFIG, task_sheet, task_thumb
 
@@ -53,13 +54,8 @@ OF_THIS_MACHINE = """\
 # The next line names a folder or file of this machine. For CI and for others put the address of the repository that it
 # came from (git+https://…@<commit>) or of a wheel in its place.
 """
-FILES = {
-    "dodo.py": DODO,
-    ".gitignore": GITIGNORE,
-    "thumbforge.toml": SETTINGS,
-    "specs/playlists/example.yaml": PLAYLIST,
-    "specs/series/example.yaml": SERIES,
-}
+FILES = {"dodo.py": DODO, ".gitignore": GITIGNORE, "thumbforge.toml": SETTINGS}
+EXAMPLE = {"specs/playlists/example.yaml": PLAYLIST, "specs/series/example.yaml": SERIES}
 FOLDERS = ("specs/playlists", "specs/series", "specs/heroes", "specs/templates", "specs/providers")
 
 
@@ -70,25 +66,32 @@ def _init(project: Project, arguments: Arguments) -> int:
     root = (project.cwd / name).absolute()
     if root.exists() and not root.is_dir():
         raise UsageError(f"{name} is a file", hint="name a directory")
-    try:
-        for file, is_new in _lay(root):
-            write(f"{'made' if is_new else 'kept'}  {file}")
-    except OSError as error:
-        raise StoreError(f"{error.filename} could not be written: {error.strerror}") from error
-    write(f"Next: cd {name} && doit batch series=example")
+    for file, is_new in (*lay(root), *_lay_example(root)):
+        write(f"{'made' if is_new else 'kept'}  {file}")
+    write(f"Next: cd {shlex.quote(name)} && thumbforge batch series=example")
     return Exit.DONE
 
 
-def _lay(root: Path) -> list[tuple[str, bool]]:
-    """Writes what is missing; returns each file's name and whether it is new."""
+def lay(root: Path) -> list[tuple[str, bool]]:
+    """Make of a directory a project without a series: write what is missing. Returns each file's name and whether it is
+    new. Raises StoreError."""
     for folder in FOLDERS:
-        (root / folder).mkdir(parents=True, exist_ok=True)
-    told = []
-    for name, text in {**FILES, "requirements.txt": _requirements()}.items():
-        told.append((name, _write_new(root / name, text.encode())))
+        try:
+            (root / folder).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _not_written(error) from error
+    files = {**FILES, "requirements.txt": _requirements()}
+    return [(name, _write_new(root / name, text.encode())) for name, text in files.items()]
+
+
+def _lay_example(root: Path) -> list[tuple[str, bool]]:
+    told = [(name, _write_new(root / name, text.encode())) for name, text in EXAMPLE.items()]
     hero = root / "specs/heroes/example.jpg"
-    told.append(("specs/heroes/example.jpg", not hero.exists() and _write_new(hero, _example_hero())))
-    return told
+    return [*told, ("specs/heroes/example.jpg", not hero.exists() and _write_new(hero, _example_hero()))]
+
+
+def _not_written(error: OSError) -> StoreError:
+    return StoreError(f"{error.filename} could not be written: {error.strerror}")
 
 
 def _requirements() -> str:
@@ -104,6 +107,8 @@ def _write_new(path: Path, data: bytes) -> bool:
             file.write(data)
     except FileExistsError:
         return False
+    except OSError as error:
+        raise _not_written(error) from error
     return True
 
 

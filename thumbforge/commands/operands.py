@@ -63,6 +63,7 @@ def there_are(names: Sequence[str]) -> str:
 RUN = Word("RUN", newest_run())
 HERO_RUN_OR_ITERATION = Word("RUN|ITERATION", newest_run("hero", "iterate"))
 PLAYLIST = Word("NAME", _playlists)
+ONE_SERIES = Word("NAME", _series)
 SERIES = Word("SERIES", _series, is_optional=True, is_repeated=True)
 VIDEO = Word("VIDEO", _videos)
 TEMPLATE = Word("NAME", _templates)

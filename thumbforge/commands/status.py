@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from thumbforge.commands.command import ThumbCommand, fail, print_json
 from thumbforge.commands.operands import SERIES
+from thumbforge.commands.telling.running import standing_of
 from thumbforge.commands.telling.together import together
 from thumbforge.commands.verbs import Arguments, Verb
 from thumbforge.errors import Exit, ThumbforgeError
@@ -25,7 +26,7 @@ def _status(project: Project, arguments: Arguments) -> int:
     faults: dict[str, ThumbforgeError] = {}
     for name in names:
         try:
-            found.append(_standing(project, name))
+            found.append(standing_of(project, name))
         except ThumbforgeError as error:
             faults[f"series {name}"] = error
     fault = together(faults) if faults else None
@@ -36,15 +37,6 @@ def _status(project: Project, arguments: Arguments) -> int:
     else:
         _print(project, found, is_empty=not names)
     return fail(fault, as_json=arguments.as_json) if fault else Exit.DONE
-
-
-def _standing(project: Project, name: str) -> Standing:
-    from thumbforge.commands.telling.running import find_series
-    from thumbforge.planning.decide import plan_series
-    from thumbforge.planning.series import SeriesRequest
-    from thumbforge.planning.standing import Standing
-
-    return Standing(plan_series(project, find_series(project, SeriesRequest(series=name))))
 
 
 def _print(project: Project, found: Sequence[Standing], *, is_empty: bool) -> None:
@@ -92,7 +84,7 @@ def _first_step(project: Project) -> str:
     if lists:
         return f"thumbforge batch {sorted(lists)[0]} --hero PICTURE"
     if (project.root / "dodo.py").is_file():
-        return "thumbforge fetch 'https://www.youtube.com/playlist?list=…'"
+        return "thumbforge series new 'https://www.youtube.com/playlist?list=…' --hero PICTURE"
     return "thumbforge init my-thumbnails"
 
 

@@ -94,6 +94,11 @@ class Verb:
     def takes(self, option: Option) -> bool:
         return any(option.name == own.name for own in self.options)
 
+    def told(self, *, as_json: bool = False, **given: Any) -> Arguments:
+        """What it gets where these pairs are typed, whose values are read already, and no word."""
+        options = {option.name: given.get(option.pair, option.default) for option in self.options}
+        return Arguments(options | {JSON.name: as_json}, given, {}, [None] * len(self.words))
+
     def missing(self, words: Sequence[str]) -> Word | None:
         """The first operand that has to be there and is not."""
         return next((word for word in self.words[len(words) :] if not word.is_optional), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -110,7 +111,7 @@ def resolve(lookup: Lookup, request: SeriesRequest) -> Series:
         return _build(lookup, request.series, find_playlist(lookup, spec.playlist, lookup.root), spec, request)
     if not request.playlist:
         raise UsageError("no playlist was named", hint="playlist=<id, URL, name or file> hero=<picture>")
-    playlist = find_playlist(lookup, request.playlist, lookup.cwd)
+    playlist = find_playlist(lookup, request.playlist, lookup.cwd, request.hero or "PICTURE")
     own = _series_of(lookup, playlist, request)
     if own:
         return _build(lookup, own, playlist, lookup.catalog.series(own), request)
@@ -234,8 +235,9 @@ def find_profile(catalog: Catalog, name: str) -> Profile:
 _FILE_LIKE = re.compile(r"[/\\]|\.(ya?ml|json|csv)$", re.IGNORECASE)
 
 
-def find_playlist(lookup: Lookup, word: str, base: Path) -> LoadedPlaylist:
-    """A playlist by id, YouTube URL, spec name, or a path (YAML, `yt-dlp -J` JSON, CSV) that counts from `base`."""
+def find_playlist(lookup: Lookup, word: str, base: Path, hero: str = "PICTURE") -> LoadedPlaylist:
+    """A playlist by id, YouTube URL, spec name, or a path (YAML, `yt-dlp -J` JSON, CSV) that counts from `base`. What
+    is to be fetched first is told with the line that does it, for this hero."""
     link = parse_link(word)
     wanted = link.id if link else word
     if found := lookup.catalog.find_playlist(wanted):
@@ -243,10 +245,11 @@ def find_playlist(lookup: Lookup, word: str, base: Path) -> LoadedPlaylist:
     path = base / word
     if path.is_file():
         return _from_file(lookup, path)
+    brought = f"thumbforge series new {shlex.quote(word)} --hero {shlex.quote(hero)} --batch"
     if isinstance(link, VideoLink):
-        raise UsageError(f"{word} names a video, not a playlist", hint=f"thumbforge fetch {word} makes one of it")
+        raise UsageError(f"{word} names a video, not a playlist", hint=f"{brought} makes a series of it")
     if link:
-        raise NotFound(f"playlist {wanted} is not in specs/playlists", hint=f"thumbforge fetch {word} brings it")
+        raise NotFound(f"playlist {wanted} is not in specs/playlists", hint=f"{brought} brings it")
     if _FILE_LIKE.search(word):
         raise NotFound(f"there is no file {word}", hint=f"paths count from {base}")
     near = nearest(word, lookup.catalog.playlist_names(), most=3)

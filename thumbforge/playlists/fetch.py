@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,11 +16,11 @@ from typing import Literal, get_args
 
 from thumbforge import install
 from thumbforge.errors import NotFound, UsageError
-from thumbforge.models import Playlist
+from thumbforge.models import Playlist, PlaylistHead
 from thumbforge.planning.project import Project
 from thumbforge.playlists import playlist_file
 from thumbforge.playlists.fetch_state import FetchState, answers_of, keep_answers, keep_state, state_of
-from thumbforge.playlists.merge import ListChange, Numbering, keyed, merge
+from thumbforge.playlists.merge import ListChange, Numbering, Taken, keyed, merge
 from thumbforge.sources import ytdlp
 from thumbforge.sources.api_errors import KEY
 from thumbforge.sources.fetched import FetchedPlaylist, Skipped
@@ -35,12 +35,14 @@ _FILE_LIKE = (".json", ".jsonl", ".csv", ".tsv", ".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
-    """What was asked for. `numbering` None is the usual: new videos get the next free parts."""
+    """What was asked for. A list that is new to the project is written to a file called as `name_of` its head says,
+    "" for its id."""
 
     word: str
     source: str | None = None
     refresh: bool = False
     numbering: Numbering = "next"
+    name_of: Callable[[PlaylistHead], str] = lambda _: ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ class FetchOutcome:
     warnings: tuple[str, ...] = ()
     disagreements: tuple[str, ...] = ()
     """Those of the warnings that tell of a title with another number than its part."""
+    numbering: Taken = "next"
+    """How new videos got their parts."""
     units: int = 0
     run_id: str | None = None
 
@@ -112,7 +116,8 @@ def fetch(
     state = state_of(project.home, head.id)
     whole = fetched.missing <= state.missing or (request.refresh and fetched.missing == state.doubted)
     merged_into = partial(merge, fetched=fetched, numbering=request.numbering, whole=whole, head_before=state.head)
-    written = playlist_file.change(project.root, head.id, lambda old: merged_into(old).playlist)
+    name = request.name_of(head)
+    written = playlist_file.change(project.root, head.id, lambda old: merged_into(old).playlist, name)
     run_id = playlist_file.record(project, written.playlist)
     doubts = () if whole else _doubts(written.playlist, fetched)
     known = {"doubted": fetched.missing} if doubts else {"missing": fetched.missing, "doubted": None}
@@ -130,6 +135,7 @@ def fetch(
         skipped=fetched.skipped,
         warnings=(*fetched.warnings, *doubts, *merged.warnings),
         disagreements=merged.disagreements,
+        numbering=merged.numbering,
         units=units,
         run_id=run_id,
     )

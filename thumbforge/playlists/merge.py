@@ -20,7 +20,10 @@ from thumbforge.sources.part_marks import MAX_PART, part_in
 Key = tuple[str, int]
 """A video and its occurrence, which counts from 1."""
 
-Numbering = Literal["next", "from-title", "position", "none"]
+Numbering = Literal["next", "from-title", "position", "none", "proposed"]
+"""How new videos get their parts; "proposed" is what the titles of a list seem to want."""
+Taken = Literal["next", "from-title", "position", "none", "source"]
+"""How they got them in the end; "source" is what a CSV says."""
 Kind = Literal["added", "returned", "removed", "renamed", "moved"]
 
 DURATION_SLACK_S = 1.0  # sources round differently
@@ -45,6 +48,8 @@ class Merged:
     warnings: tuple[str, ...] = ()
     disagreements: tuple[str, ...] = ()
     """Titles with another number than their part, one line for each; among the warnings, too."""
+    numbering: Taken = "next"
+    """How new videos got their parts."""
 
 
 def keyed(items: Iterable[Item]) -> dict[Key, Item]:
@@ -72,6 +77,8 @@ def merge(
     """
     before = keyed(old.items if old else ())
     listed = keyed(fetched.playlist.items)
+    if numbering == "proposed":
+        numbering = "from-title" if not old and not fetched.has_parts and are_numbered(fetched.playlist) else "next"
     hidden = {skipped.video for skipped in fetched.skipped}
     now = {key: _updated(before[key], item) if key in before else item for key, item in listed.items()}
     for key, item in before.items():
@@ -85,7 +92,14 @@ def merge(
     playlist = Playlist(playlist=head, items=items)
     changes = tuple(_changes(before, dict(zip(order, items, strict=True))))
     disagreements = tuple(_disagreements(items, changes, numbering))
-    return Merged(playlist, changes, (*warnings, *disagreements), disagreements)
+    taken: Taken = "source" if fetched.has_parts and numbering == "next" else numbering
+    return Merged(playlist, changes, (*warnings, *disagreements), disagreements, taken)
+
+
+def are_numbered(playlist: Playlist) -> bool:
+    """Whether the titles number the list: at least half of them, and two, say a part, and no two say the same."""
+    said = [part for item in playlist.items if (part := part_in(item.title)) is not None]
+    return len(said) >= 2 and len(said) * 2 >= len(playlist.items) and len(set(said)) == len(said)
 
 
 def _updated(item: Item, listed: Item) -> Item:

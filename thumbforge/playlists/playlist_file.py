@@ -52,15 +52,18 @@ def find(root: Path, playlist: str) -> LoadedPlaylist | None:
     return loaded
 
 
-def change(root: Path, playlist: str, decide: Callable[[Playlist | None], Playlist]) -> Written:
+def change(root: Path, playlist: str, decide: Callable[[Playlist | None], Playlist], name: str = "") -> Written:
     """Make the file of `playlist` say what `decide` makes of what it says (None where there is no file).
 
-    Raises what `find` and `rewritten` raise, and StoreError where it cannot be written.
+    A new file is called `name`, or as the id where that is "". Raises what `find` and `rewritten` raise, UsageError
+    where another list has that file, and StoreError where it cannot be written.
     """
     for _ in range(TRIES):
         before = find(root, playlist)
-        path = before.path if before else root / "specs" / "playlists" / f"{_stem(playlist)}.yaml"
+        path = before.path if before else root / "specs" / "playlists" / f"{name or _stem(playlist)}.yaml"
         raw = _bytes(path)
+        if raw is not None and before is None:
+            raise UsageError(f"{shown(path, root)} is another list", hint=f"add --name {path.stem}-2, or another name")
         if before and load_playlist(path, root).spec != before.spec:
             continue
         wanted = decide(before.spec if before else None)

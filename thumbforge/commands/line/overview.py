@@ -11,7 +11,7 @@ TASKS: Mapping[str, tuple[str, ...]] = {
     "Make": ("status", "batch", "takes", "runs"),
     "The picture that sets the style": ("hero",),
     "The look": ("template", "provider"),
-    "Playlists": ("fetch", "playlist"),
+    "Playlists": ("fetch", "playlist", "series"),
     "Care": ("init", "config", "check", "audit", "repair", "prune"),
 }
 """What one comes for, and the commands for it; one that stands nowhere is told last."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from thumbforge.planning.plan import Row
     from thumbforge.planning.project import Project
     from thumbforge.planning.series import Series, SeriesRequest
+    from thumbforge.planning.standing import Standing
     from thumbforge.tasks.session import Session
 
 
@@ -25,6 +26,15 @@ def find_series(project: Project, request: SeriesRequest) -> Series:
 
     with project.reading() as database:
         return resolve(project.lookup(database), request)
+
+
+def standing_of(project: Project, name: str) -> Standing:
+    """Where a series of specs/series stands, by its plan; nothing is made or written."""
+    from thumbforge.planning.decide import plan_series
+    from thumbforge.planning.series import SeriesRequest
+    from thumbforge.planning.standing import Standing
+
+    return Standing(plan_series(project, find_series(project, SeriesRequest(series=name))))
 
 
 def configure_logging(project: Project, *, as_json: bool) -> None:

@@ -1,0 +1,122 @@
+"""`thumbforge series …`: what series there are, what one is made of, and a new one in one line."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from thumbforge.commands.command import ThumbCommand, fail, print_json
+from thumbforge.commands.operands import ONE_SERIES
+from thumbforge.commands.series_new import new
+from thumbforge.commands.telling.together import together
+from thumbforge.commands.verbs import CONCURRENCY, Arguments, Verb, Word
+from thumbforge.errors import Exit, ThumbforgeError
+from thumbforge.tasks.options import Option, choice, flag
+from thumbforge.tasks.variables import MAX_COST
+from thumbforge.text import one_line
+
+if TYPE_CHECKING:
+    from thumbforge.planning.project import Project
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def _list(project: Project, arguments: Arguments) -> int:
+    """By what the files say; a series that cannot be read is told on stderr, and the others stand there."""
+    from thumbforge.commands.telling.view import print_table, write
+
+    found: list[dict[str, Any]] = []
+    faults: dict[str, ThumbforgeError] = {}
+    names = sorted(project.catalog.series_names())
+    for name in names:
+        try:
+            spec = project.catalog.series(name)
+        except ThumbforgeError as error:
+            faults[f"series {name}"] = error
+            continue
+        fields = ("playlist", "hero", "template", "provider")
+        found.append({"series": name, **{field: getattr(spec, field) for field in fields}})
+    fault = together(faults) if faults else None
+    if arguments.as_json:
+        print_json({"series": found, "exit_code": fault.exit_code if fault else Exit.DONE})
+    elif found:
+        columns = ("series", "list", "hero", "template", "provider")
+        print_table(columns, [tuple(row.values()) for row in found])
+    elif not names:
+        write("No series yet.")
+        write("Next: thumbforge series new 'https://www.youtube.com/playlist?list=…' --hero PICTURE")
+    return fail(fault, as_json=arguments.as_json) if fault else Exit.DONE
+
+
+def _show(project: Project, arguments: Arguments) -> int:
+    from thumbforge.commands.telling.running import standing_of
+    from thumbforge.commands.telling.series import described
+    from thumbforge.commands.telling.view import write
+
+    standing = standing_of(project, arguments.words[0])
+    told = described(project, standing)
+    if arguments.as_json:
+        print_json({**told, "exit_code": Exit.DONE})
+        return Exit.DONE
+    where = told["standing"]
+    lines = {
+        "series": f"{told['series']} ({told['file']})",
+        "playlist": f"{told['playlist']['title'] or told['playlist']['name']} ({told['playlist']['name']})",
+        "hero": f"{told['hero']['named']} ({told['hero']['sha256'][:8]})",
+        "template": f"{told['template']['name']}@{told['template']['version']}",
+        "provider": told["provider"],
+        "look": told["look"] or "",
+        "vars": ", ".join(f"{name}={value}" for name, value in told["vars"].items()),
+        "max_images": "" if told["max_images"] is None else str(told["max_images"]),
+        "max_cost": told["max_cost"] or "",
+        "pictures": f"{standing.done} of {where['total']} done, in {told['out']}/",
+    }
+    for name, text in lines.items():
+        if text:
+            write(f"{name:<11} {one_line(text)}")
+    write(f"Next: {standing.next}" if standing.next else "Everything is up to date.")
+    return Exit.DONE
+
+
+def _name(text: str) -> str:
+    if not _NAME.fullmatch(text):
+        raise ValueError("expected letters, digits, dots, - and _ only (at most 64)")
+    return text
+
+
+class SeriesCommand(ThumbCommand):
+    name = "series"
+    doc_purpose = "list or show the series of the project, or make one from a link and a picture"
+    doc_description = (
+        "A series is a playlist with a hero, a template and a provider: specs/series/NAME.yaml. new writes it and the "
+        "playlist beside it, changes neither afterwards, and makes a project of a directory that is none."
+    )
+    example = (
+        "series new 'https://www.youtube.com/playlist?list=PL…' --hero me.jpg --batch; "
+        "series new list.json --hero me.jpg --name pandas"
+    )
+    default = "list"
+    verbs = (
+        Verb("list", (), _list, "every series with what it is made of"),
+        Verb("show", (ONE_SERIES,), _show, "one series: what it is made of, where it stands, what to type next"),
+        Verb(
+            "new",
+            (Word("LINK|FILE"),),
+            new,
+            "fetch a list (an address, or a file of yt-dlp, the Data API or a spreadsheet), number its parts, write "
+            "the series, and say what comes next",
+            (
+                Option("hero", "the picture that sets the style; one from elsewhere is copied into specs/heroes",
+                       value="PICTURE", is_required=True),
+                Option("name", "the name of the series, and of a list that is new; else a slug of the title", _name,
+                       "NAME"),
+                Option("template", "template name", value="NAME", default="series-parts"),
+                Option("provider", "provider profile name", value="NAME", default="local"),
+                choice("source", "where to ask; where it is not said, what is there, in this order",
+                       "api", "ytdlp", "file"),
+                flag("batch", "make the pictures, too, as batch does"),
+                MAX_COST,
+                CONCURRENCY,
+            ),
+        ),
+    )  # fmt: skip
