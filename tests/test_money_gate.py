@@ -17,11 +17,14 @@ GENERATE = ("hero", "generate", video(1), "--template", "plain", "--provider", "
 WAYS: dict[str, tuple[str, ...]] = {
     "batch": ("batch", "series=show"),
     "batch --dry-run": ("batch", "series=show", "--dry-run"),
+    "batch, Dask": ("batch", "series=show", "executor=dask", "scheduler=tcp://127.0.0.1:1"),
     "retake": ("batch", "series=show", "retake=yes"),
     "run": ("run",),
     "run -a": ("run", "-a"),
+    "run, Dask": ("run", "series=show", "executor=dask", "scheduler=tcp://127.0.0.1:1"),
     "hero generate": GENERATE,
     "hero generate --dry-run": (*GENERATE, "--dry-run"),
+    "hero generate, Dask": (*GENERATE, "executor=dask", "scheduler=tcp://127.0.0.1:1"),
 }
 
 
@@ -33,19 +36,33 @@ def paid(root: Path, **environment: str) -> Project:
 
 
 @pytest.mark.parametrize("way", list(WAYS))
-def test_the_setting_holds_on_every_way_to_a_call(tmp_path: Path, way: str) -> None:
-    """The next call would cross it: none is made, no run is opened, and the price is named."""
+def test_a_ceiling_holds_on_every_way_to_a_call(tmp_path: Path, way: str) -> None:
+    """That of a run and that of a day alike: none is made, no run is opened, exit 2, and the price is named."""
     project = paid(tmp_path / "project")
+    spent = Decimal(0)
     if way in ("retake", "run -a"):
         assert project.batch().code == 0
+        spent = Decimal("0.12")
     before = project.calls
-    told = project.with_environment(THUMBFORGE_BATCH__MAX_COST="0.03").run(*WAYS[way])
-    assert told.code == (1 if way.startswith("run") else 2)
     price = "0.08" if "hero" in way else "0.12"
-    assert f"limit_reached: {2 if 'hero' in way else 3} calls would cost about {price} USD, max_cost is 0.03" in (
-        told.out + told.err
-    )
-    assert project.calls == before
+    for ceiling_of, most in (("BATCH__MAX_COST", "0.03"), ("BUDGET__DAY", str(spent + Decimal("0.03")))):
+        told = project.with_environment(**{f"THUMBFORGE_{ceiling_of}": most}).run(*WAYS[way])
+        said = f"max_cost is {most}" if "COST" in ceiling_of else f"and {spent} of today's {most} USD is spent"
+        calls = 2 if "hero" in way else 3
+        assert f"limit_reached: {calls} calls would cost about {price} USD, {said}" in told.out + told.err
+        assert (told.code, project.calls) == (2, before)
+    if not before:
+        assert project.shown("runs", "list")["runs"] == []
+
+
+def test_plain_doit_refuses_alike(tmp_path: Path) -> None:
+    """With the code that doit has for a failed task; the series that fits is made, and `thumbforge run` ends with 6."""
+    project = paid(tmp_path / "project")
+    project.series("free", provider="fake")
+    bounded = project.with_environment(THUMBFORGE_BUDGET__DAY="0.03")
+    assert bounded.run("run").code == 6
+    assert (project.calls, len(project.out("free")), project.out("show")) == (3, 3, [])
+    assert bounded.doit("run").code == 1
 
 
 def test_a_refinement_and_a_resumed_run_pass_the_same_gate(tmp_path: Path) -> None:
@@ -63,6 +80,15 @@ def test_a_refinement_and_a_resumed_run_pass_the_same_gate(tmp_path: Path) -> No
     calls = project.calls
     failed = project.shown("runs", "list")["runs"][0]["id"]
     assert project.run("runs", "resume", failed, "max_cost=0.13").code == 2
+    bounded = project.with_environment(THUMBFORGE_BUDGET__DAY="0.21")
+    for words in (
+        ("runs", "resume", failed, "max_cost=1"),
+        ("batch", "--resume", failed, "max_cost=1"),
+        ("hero", "iterate", run, "--prompt-append", "darker"),
+    ):
+        told = bounded.run(*words)
+        assert told.code == 2
+        assert "0.20 of today's 0.21 USD is spent (budget.day)" in told.err
     assert project.calls == calls
 
 

@@ -45,6 +45,9 @@ class LedgerBackend:
         return bool(self._record(task_id))
 
     def remove(self, task_id: str) -> None:
+        """Also by doit where a task failed; a new take that failed or was refused leaves the old picture as it was."""
+        if session.was_retaken(task_id):
+            return
         self._load()[task_id] = None
         self._write(task_id, None)
 

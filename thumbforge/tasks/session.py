@@ -54,6 +54,7 @@ class Session:
     selected: list[str] = field(default_factory=list)
     batches: dict[tuple[str, bool], Batch] = field(default_factory=dict)
     ignored: set[str] = field(default_factory=set)
+    retaken: set[str] = field(default_factory=set)
     sheets: dict[str, str] = field(default_factory=dict)
     faults: dict[str, Exception] = field(default_factory=dict)
     ended: Callable[[Row, Outcome], None] = lambda row, outcome: None
@@ -77,6 +78,8 @@ class Session:
         """
         series, item_key = self.names[task_name]
         with self.lock:
+            if retake:
+                self.retaken.add(task_name)
             if series in self.faults:
                 raise self.faults[series]
             try:
@@ -148,7 +151,8 @@ class Session:
         for result in results:
             self.sheets[result.planned.series.name] = self._write_sheet(result)
         self.results = results
-        self.exit_code = worst(result.exit_code for result in results)
+        refused = (getattr(fault, "exit_code", Exit.UNEXPECTED) for fault in self.faults.values())
+        self.exit_code = worst((*(result.exit_code for result in results), *refused))
         return results
 
     def _record_the_rest(self, made: set[str]) -> None:
@@ -184,7 +188,8 @@ class Session:
 
 
 def worst(codes: Iterable[Exit]) -> Exit | None:
-    """The one code for several batches: an interrupt or a fault first, then "some, not all"."""
+    """The one code for several series, those included whose run was refused: an interrupt or a fault first, then "some,
+    not all"."""
     found = set(codes)
     for code in (Exit.INTERRUPTED, Exit.UNEXPECTED):
         if code in found:
@@ -214,6 +219,11 @@ def current() -> Session | None:
 
 def rebuilt_record(task_name: str) -> dict[str, Any] | None:
     return _current.rebuilt_record(task_name) if _current else None
+
+
+def was_retaken(task_name: str) -> bool:
+    """Whether this invocation wanted another picture for an item that was up to date."""
+    return _current is not None and task_name in _current.retaken
 
 
 def tell_cost(planned: PlannedSeries, rows: Iterable[Row]) -> None:
