@@ -168,7 +168,7 @@ def test_a_ledger_that_came_along_raises_no_budget(database: Database, amount: s
     """An amount that is none is told as damage."""
     with database.write("test") as connection:
         connection.execute("INSERT INTO spending VALUES ('a', ?, 'USD', ?, 1, NULL)", (TODAY, amount))
-    with pytest.raises(LedgerError, match="is no amount"):
+    with pytest.raises(LedgerError, match="is no amount of money"):
         spent_on(database, TODAY, "USD")
 
 

@@ -101,6 +101,7 @@ SHOWN = {
     "runs list": ("runs", "list", "--kind", "batch"),
     "runs show": ("runs", "show", "{batch}"),
     "runs cost": ("runs", "cost", "{batch}"),
+    "runs cost --by series": ("runs", "cost", "--by", "series"),
     "runs delete": ("runs", "delete", "{batch}", "--assets"),
     "provider list": ("provider", "list"),
     "provider check": ("provider", "check", "fake"),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from thumbforge.commands.command import ThumbCommand, print_json
 from thumbforge.commands.operands import RUN
 from thumbforge.commands.verbs import CONCURRENCY, VAR, Arguments, Verb
-from thumbforge.errors import Exit, NotFound
+from thumbforge.errors import Exit, NotFound, UsageError
 from thumbforge.tasks.options import Option, amount, choice, flag, whole
 from thumbforge.tasks.variables import RUN_OPTIONS
 from thumbforge.text import counted
@@ -93,6 +94,11 @@ def _cost(project: Project, arguments: Arguments) -> int:
     from thumbforge.store.views import attempts_by
     from thumbforge.upkeep.cost import cost_of
 
+    [prefix], by = arguments.words, arguments.options["by"]
+    if prefix is None:
+        return _sums(project, by, as_json=arguments.as_json)
+    if by:
+        raise UsageError("--by goes with all runs", hint=f"thumbforge runs cost --by {by}")
     with _reading(project, arguments) as (database, run):
         provider = world.profile(database, run["profile_id"]).provider if run["profile_id"] else ""
         cost = cost_of(attempts_by(database, run["id"]), provider)
@@ -101,6 +107,40 @@ def _cost(project: Project, arguments: Arguments) -> int:
     else:
         _print_cost(run["id"], cost)
     return Exit.DONE
+
+
+def _sums(project: Project, by: str | None, *, as_json: bool) -> int:
+    """What all runs have cost, by month, series and profile, or by one of them."""
+    from thumbforge.commands.telling.view import print_table, write
+    from thumbforge.store.views import paid_attempts
+    from thumbforge.upkeep.cost import GROUPS, cost_of, sums
+
+    with project.reading() as database:
+        attempts = paid_attempts(database) if database else []
+    names = (by,) if by else GROUPS
+    found, total = sums(attempts, names), cost_of(attempts)
+    if as_json:
+        groups = [{name: getattr(group, name) for name in GROUPS} | cost.as_dict() for group, cost in found.items()]
+        print_json({"costs": groups, "total": total.as_dict()})
+        return Exit.DONE
+    if not found:
+        write("No calls yet.")
+        return Exit.DONE
+    columns = (*names, "calls", "money", "without a price", "perhaps billed")
+    print_table(
+        columns, [(*(getattr(group, name) for name in names), *_counted(cost)) for group, cost in found.items()]
+    )
+    write(f"All: {counted(total.calls, 'call')}, {_money(total)}.")
+    return Exit.DONE
+
+
+def _counted(cost: Cost) -> tuple[str, ...]:
+    return (str(cost.calls), _money(cost), str(cost.unknown or ""), str(cost.perhaps_billed + cost.lost or ""))
+
+
+def _money(cost: Cost) -> str:
+    money = ", ".join(f"{amount} {currency}" for currency, amount in cost.money.items())
+    return money or ("no data" if cost.unknown else "0")
 
 
 @contextmanager
@@ -162,11 +202,10 @@ def _listed(run: dict[str, Any]) -> tuple[str, ...]:
 def _print_cost(run_id: str, cost: Cost) -> None:
     from thumbforge.commands.telling.view import write
 
-    money = ", ".join(f"{amount} {currency}" for currency, amount in cost.money.items())
     for name, value in (
         ("run", run_id),
         ("calls", f"{cost.calls} in {counted(cost.attempts, 'attempt')}, {cost.seconds:.1f} s"),
-        ("money", money or ("no data" if cost.unknown else "0")),
+        ("money", _money(cost)),
         ("tokens", "no data" if cost.tokens is None else cost.tokens),
         ("no data", f"{counted(cost.unknown, 'attempt')} without a price" if cost.unknown else ""),
         ("unclear", f"{cost.perhaps_billed} calls perhaps billed without a picture" if cost.perhaps_billed else ""),
@@ -222,7 +261,7 @@ def _print_run(shown: dict[str, Any]) -> None:
 
 class Runs(ThumbCommand):
     name = "runs"
-    doc_purpose = "list, show, resume, cancel or delete runs, or add up what one cost"
+    doc_purpose = "list, show, resume, cancel or delete runs, or add up what they cost"
     doc_description = (
         "RUN is a run's id or the start of it. A run goes on from its own plan, whatever the specs say now."
     )
@@ -254,7 +293,13 @@ class Runs(ThumbCommand):
             ),
         ),
         Verb("cancel", (RUN,), _cancel, "stop a run, a live one in another terminal within a heartbeat"),
-        Verb("cost", (RUN,), _cost, "calls, money and tokens of a run"),
+        Verb(
+            "cost",
+            (replace(RUN, is_optional=True),),
+            _cost,
+            "calls, money and tokens of a run; without one, what all have cost, by month, series and profile",
+            (choice("by", "of all runs, the sums by this alone", "month", "series", "profile"),),
+        ),
         Verb(
             "delete",
             (RUN,),

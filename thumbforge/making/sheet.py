@@ -28,6 +28,7 @@ from thumbforge.store.finals import KnownFinal
 
 if TYPE_CHECKING:
     from thumbforge.store.heroes import Candidate
+from thumbforge.store.spending import amount_of
 
 _PAGE = re.compile(r"sheet(-[0-9]{1,6})?\.html")
 
@@ -94,7 +95,7 @@ def _costs(project: Project, iterations: list[str]) -> dict[str, str]:
         costs = costs_of(database, iterations)
     spent: dict[tuple[str, str | None], Decimal] = {}
     for iteration, cost, currency in costs:
-        spent[iteration, currency] = spent.get((iteration, currency), Decimal(0)) + Decimal(cost)
+        spent[iteration, currency] = spent.get((iteration, currency), Decimal(0)) + amount_of(cost)
     told: dict[str, str] = {}
     for (iteration, currency), amount in spent.items():
         told[iteration] = ", ".join(filter(None, (told.get(iteration), f"{amount} {currency}")))

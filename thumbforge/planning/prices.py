@@ -11,6 +11,7 @@ from thumbforge.errors import LimitReached, UsageError
 from thumbforge.models import Profile
 from thumbforge.providers.registry import capabilities_of
 from thumbforge.settings import Settings, variable
+from thumbforge.store.spending import amount_of
 
 BUDGET = "budget.day"
 FREE = "local"
@@ -138,7 +139,7 @@ def spent_of(attempts: Iterable[Mapping[str, Any]], profile: Profile) -> Decimal
     spent = Decimal(0)
     for attempt in called_of(attempts):
         told = attempt["cost"] is not None and attempt["currency"] == currency
-        spent += price * (calls_of(attempt) - told) + (Decimal(attempt["cost"]) if told else 0)
+        spent += price * (calls_of(attempt) - told) + (amount_of(attempt["cost"]) if told else 0)
     return spent
 
 

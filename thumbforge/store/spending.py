@@ -77,17 +77,17 @@ def _sum(rows: Iterable[sqlite3.Row]) -> Decimal:
     total = Decimal(0)
     for row in rows:
         told = row["told"] is not None
-        total += _amount(row["price"]) * (row["calls"] - row["attempts"] * told)
-        total += _amount(row["told"]) * row["attempts"] if told else 0
+        total += amount_of(row["price"]) * (row["calls"] - row["attempts"] * told)
+        total += amount_of(row["told"]) * row["attempts"] if told else 0
     return total
 
 
-def _amount(text: str) -> Decimal:
-    """A ledger may have come from anywhere: what is no amount must not raise what a day may cost."""
+def amount_of(text: str) -> Decimal:
+    """Money as the ledger has it. LedgerError for what is no amount: a ledger may have come from anywhere."""
     try:
         amount = Decimal(text)
     except InvalidOperation:
         amount = Decimal("NaN")
     if not amount.is_finite() or amount < 0:
-        raise LedgerError(f"the ledger's spending is damaged: {text[:40]!r} is no amount")
+        raise LedgerError(f"the ledger is damaged: {text[:40]!r} is no amount of money")
     return amount

@@ -144,6 +144,22 @@ def _error(text: str | None) -> dict[str, str | None]:
     return {"error": line or None, "hint": hint or None}
 
 
+_PAID = """
+SELECT calls, perhaps_billed, outcome, cost, currency, tokens, called_at, closed_at,
+       coalesce(run.series, '') AS series, coalesce(provider_profile.name, '') AS profile,
+       coalesce(provider_profile.provider, '') AS provider
+FROM attempt LEFT JOIN run ON run.id = executor_run_id
+             LEFT JOIN provider_profile ON provider_profile.id = run.profile_id
+WHERE called_at IS NOT NULL OR calls > 0
+"""
+
+
+def paid_attempts(database: Database) -> list[dict[str, Any]]:
+    """Every attempt of the ledger that called a provider, with the series, profile and provider of its run; "" where
+    there is none: of a hero run, or of one that is gone."""
+    return [dict(row) for row in database.rows(_PAID)]
+
+
 def attempts_by(database: Database, run_id: str) -> list[dict[str, Any]]:
     """The attempts that the run itself made, also for iterations of other runs."""
     return _shown(database.rows("SELECT * FROM attempt WHERE executor_run_id = ? ORDER BY opened_at, n", (run_id,)))
