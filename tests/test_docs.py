@@ -88,6 +88,7 @@ SHOWN = {
     "playlist list": ("playlist", "list"),
     "playlist show": ("playlist", "show", "list"),
     "playlist renumber": ("playlist", "renumber", "list", "--start", "3"),
+    "hero list": ("hero", "list"),
     "hero show": ("hero", "generate", "aaaaaaaaaaa", "--count", "1", "--provider", "fake"),
     "hero pick": ("hero", "pick", "{hero}", "1"),
     "hero export": ("hero", "export", "{hero}", "--to", "picks"),
@@ -124,8 +125,10 @@ a picture. `{batch}` and `{hero}` are the runs that the first ones made."""
 def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     root = tmp_path_factory.mktemp("json")
     (root / "list.csv").write_text("title,video,part\nHello,aaaaaaaaaaa,1\n", encoding="utf-8")
+    (root / "specs" / "heroes").mkdir(parents=True)
+    (root / "specs/heroes/own.jpg").write_bytes((ROOT / "specs/heroes/pandas.jpg").read_bytes())
     (root / "hero.jpg").write_bytes((ROOT / "specs/heroes/pandas.jpg").read_bytes())
-    Project(root).series("shown", playlist="shown", hero="hero.jpg", template="minimal", provider="local")
+    Project(root).series("shown", playlist="shown", hero="own", template="minimal", provider="local")
     Project(root).playlist([item(1)], name="shown")
     (root / "thumbforge.toml").write_text("[repair]\ngrace_s = 0\n", encoding="utf-8")
     found: dict[str, Any] = {}

@@ -20,7 +20,7 @@ from thumbforge.imaging import crop
 from thumbforge.imaging.finalise import Drawing, finalise
 from thumbforge.imaging.userfiles import picture_file
 from thumbforge.pixels import bars, picture
-from thumbforge.planning.reference import check_hero, find_hero, hero_remark
+from thumbforge.planning.reference import check_hero, hero_of_file, hero_remark
 from thumbforge.providers.base import Reference
 from thumbforge.providers.local import LocalProvider
 from thumbforge.testing import a_call, a_request
@@ -51,7 +51,7 @@ def drawn(art: Path, drawing: Drawing, folder: Path) -> Image.Image:
 
 
 def as_hero(path: Path, folder: Path) -> Image.Image:
-    hero = find_hero(path.name, path.parent, folder, None, "final")
+    hero = hero_of_file(path)
     info = check_hero(hero)
     reference = Reference(hero.sha256, hero.path, info.media_type)
     answer = LocalProvider({}).generate(a_request(reference), a_call(folder))

@@ -17,7 +17,7 @@ from tests.project import Project, finish, kill, make_hero, make_project, put_to
 from thumbforge import ids
 from thumbforge.errors import LedgerError
 from thumbforge.making.record import record_file_hero
-from thumbforge.planning.reference import check_hero, find_hero
+from thumbforge.planning.reference import check_hero, hero_of_file
 from thumbforge.store.database import Database, insert
 from thumbforge.store.leases import new_owner
 from thumbforge.store.ledger import Fence, Ledger
@@ -268,7 +268,7 @@ def test_a_hero_that_another_process_has_just_recorded(
 ) -> None:
     """Both saw that it was not there; the second finds each of its rows made, and changes none."""
     make_hero(tmp_path / "hero.png")
-    hero = find_hero("hero.png", tmp_path, tmp_path, None, "final")
+    hero = hero_of_file(tmp_path / "hero.png")
     info = check_hero(hero)
     record_file_hero(ledger, hero, info)
     before = everything(ledger)

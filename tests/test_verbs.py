@@ -73,7 +73,7 @@ def test_an_option_is_refused_by_every_verb_that_has_it_not(name: str) -> None:
     [
         (
             ["hero"],
-            "hero needs a verb: look, cutout, generate, show, pick, iterate, export, import",
+            "hero needs a verb: list, look, cutout, generate, show, pick, iterate, export, import",
             "thumbforge hero --help",
         ),
         (["hero", "pikc", "x"], "hero does not know 'pikc'", "did you mean thumbforge hero pick?"),
@@ -106,7 +106,7 @@ def test_a_value_is_read_whether_it_was_typed_as_option_or_pair() -> None:
     _, as_option = parse("hero", "generate", "v", "--count", "3", "--seed=7")
     _, as_pair = parse("hero", "seed=7", "generate", "count=3", "v")
     assert as_option == as_pair
-    assert (as_pair.words, as_pair.options["count"], as_pair.options["template"]) == (["v"], 3, "series-parts")
+    assert (as_pair.words, as_pair.options["count"], as_pair.options["template"]) == (["v"], 3, None)
     assert as_pair.given == {"count": 3, "seed": 7}
 
 

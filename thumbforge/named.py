@@ -5,16 +5,31 @@ What a user types may point anywhere; what a series, a playlist or thumbforge.to
 
 from __future__ import annotations
 
+import unicodedata
+from contextlib import suppress
 from pathlib import Path
 
 from thumbforge.durable import read_regular
 from thumbforge.errors import UsageError
 
 
+def as_written(path: Path) -> Path:
+    """The path as the disk has it: a name with accents may be typed composed and stored decomposed, or the other way
+    round. The path itself where there is it, or nothing that differs in this alone."""
+    if path.name.isascii() or path.exists():
+        return path
+    wanted = unicodedata.normalize("NFC", path.name)
+    with suppress(OSError):
+        for other in path.parent.iterdir():
+            if unicodedata.normalize("NFC", other.name) == wanted:
+                return other
+    return path
+
+
 def inside(root: Path, named: str) -> Path:
     """The file that `named` is, which counts from the project's directory. UsageError where it, or a link on the way,
     leads out of the project."""
-    path = root / named
+    path = as_written(root / named)
     try:
         leads_out = not path.resolve().is_relative_to(root.resolve())
     except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: links in a circle

@@ -97,6 +97,8 @@ SETTINGS: Mapping[str, Setting] = {
     "output.format": Setting("jpeg", _choice("jpeg", "png"), "file format of finals"),
     "output.max_bytes": Setting("2000000", _number(int, 20_000, 50_000_000), "size that the encoder stays under"),
     "output.emoji_font": Setting("", str, "a colour emoji font (COLR) to draw emoji with; a path in the project"),
+    "series.template": Setting("series-parts", str, "template of a series, or of a hero run, that names none"),
+    "series.provider": Setting("local", str, "provider profile of a series, or of a hero run, that names none"),
     "log.level": Setting("auto", _choice("auto", "debug", "info", "warning", "error"), "of the lines on stderr"),
 }
 

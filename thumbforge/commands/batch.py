@@ -27,8 +27,8 @@ def _batch(project: Project, arguments: Arguments) -> int:
     from thumbforge.making.rollup import ItemResult, Result, foreseen, roll_up
     from thumbforge.planning.decide import check_limits, plan_series
     from thumbforge.planning.drawable import check_drawable
-    from thumbforge.planning.plan import select
     from thumbforge.planning.reference import check_hero, hero_remark
+    from thumbforge.planning.selection import select
     from thumbforge.tasks.session import Session, start, tell_cost
     from thumbforge.tasks.tasks import request_of
 

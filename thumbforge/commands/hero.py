@@ -13,7 +13,7 @@ from thumbforge.commands.operands import HERO_RUN_OR_ITERATION, VIDEO
 from thumbforge.commands.verbs import CONCURRENCY, DRY_RUN, VAR, Arguments, Verb, Word
 from thumbforge.errors import Exit, NotFound, UsageError
 from thumbforge.tasks.options import Option, flag, whole
-from thumbforge.tasks.variables import MAX_COST, RUN_OPTIONS
+from thumbforge.tasks.variables import MAX_COST, RUN_OPTIONS, SERIES_LOOK
 
 if TYPE_CHECKING:
     from thumbforge.planning.project import Project
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
 _COUNT = Option("count", "candidates to make", whole(1, 999_999), "N", 4)
 _MAKING = (MAX_COST, *RUN_OPTIONS, CONCURRENCY, DRY_RUN)
+
+
+def _list(project: Project, arguments: Arguments) -> int:
+    from thumbforge.commands.hero_file import tell_heroes
+
+    return tell_heroes(project, as_json=arguments.as_json)
 
 
 def _look(project: Project, arguments: Arguments) -> int:
@@ -121,7 +127,7 @@ def _import(project: Project, arguments: Arguments) -> int:
     from thumbforge.planning.reference import check_hero, find_hero, hero_remark, keep_hero
 
     [word] = arguments.words
-    hero = find_hero(word, project.cwd, project.home, None, "final")
+    hero = find_hero(word, project.cwd, project.lookup(None), "final")
     info = check_hero(hero)
     if remark := hero_remark(info):
         log.warning(remark)
@@ -157,6 +163,7 @@ class Hero(ThumbCommand):
     )
     example = "hero generate dQw4w9WgXcQ --count 4"
     verbs = (
+        Verb("list", (), _list, "the pictures of specs/heroes, and the picks of hero runs"),
         Verb(
             "look",
             (Word("FILE"),),
@@ -182,8 +189,7 @@ class Hero(ThumbCommand):
             (
                 _COUNT,
                 Option("playlist", "the playlist that the video is looked for in", value="NAME"),
-                Option("template", "template name", value="NAME", default="series-parts"),
-                Option("provider", "provider profile name", value="NAME", default="local"),
+                *SERIES_LOOK,
                 Option("seed", "seed of the first candidate, where the provider takes one", whole(0, 10**18 - 1), "N"),
                 VAR,
                 *_MAKING,

@@ -1,16 +1,96 @@
-"""`hero look` and `hero cutout`: what is understood of a picture file, and a mask for it."""
+"""`hero list`, `look` and `cutout`: which pictures there are, what is understood of one, and a mask for it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from thumbforge.commands.command import print_json
-from thumbforge.errors import Exit, NotFound
+from thumbforge.errors import Exit, NotFound, ThumbforgeError
+from thumbforge.named import as_written
 
 if TYPE_CHECKING:
     from thumbforge.commands.verbs import Arguments
     from thumbforge.planning.project import Project
+
+
+_RUNS = 100
+"""So many hero runs of a kind, the newest, are looked through for their picks."""
+
+
+def tell_heroes(project: Project, *, as_json: bool) -> int:
+    """What `hero=` may name here, and the series that do."""
+    from thumbforge.commands.telling.view import print_table, write
+
+    found = [*_files(project), *_picks(project)]
+    if as_json:
+        print_json({"heroes": found, "exit_code": Exit.DONE})
+    elif found:
+        rows = [
+            (row["hero"], row["kind"], ", ".join(row["series"]), "yes" if row["mask"] else "", row["path"])
+            for row in found
+        ]
+        print_table(("hero", "kind", "series", "mask", "file"), rows)
+    else:
+        write("No heroes yet: put a picture into specs/heroes/, or name any picture with hero=.")
+        write("Next: thumbforge hero generate VIDEO")
+    return Exit.DONE
+
+
+def _files(project: Project) -> Iterator[dict[str, Any]]:
+    from thumbforge.planning.hero_files import hero_files
+    from thumbforge.planning.project import relative
+    from thumbforge.planning.staging import mask_beside
+
+    files = hero_files(project.root)
+    stems = [path.stem for path in files]
+    for path in files:
+        name = path.stem if stems.count(path.stem) == 1 else path.name
+        mask = mask_beside(path)
+        yield {
+            "hero": name,
+            "kind": "file",
+            "path": relative(path, project.root),
+            "mask": relative(mask, project.root) if mask.is_file() else None,
+            "series": _series_with(project, {name, path.name, relative(path, project.root)}),
+        }
+
+
+def _picks(project: Project) -> Iterator[dict[str, Any]]:
+    from thumbforge.planning.project import relative
+    from thumbforge.store.heroes import candidates
+    from thumbforge.store.views import find_run, list_runs
+
+    with project.reading() as database:
+        runs = (
+            [run for kind in ("hero", "iterate") for run in list_runs(database, kind=kind, status=None, limit=_RUNS)]
+            if database
+            else []
+        )
+        for run in sorted(runs, key=lambda run: run["started_at"] or 0, reverse=True):
+            assert database is not None
+            pick = next((c for c in candidates(database, find_run(database, run["id"])) if c.picked), None)
+            if pick is None or pick.final is None:
+                continue
+            yield {
+                "hero": run["id"][:8],
+                "kind": "pick",
+                "path": relative(project.store.path(*pick.final), project.root),
+                "mask": None,
+                "series": _series_with(project, {run["id"], run["id"][:8], pick.iteration_id, pick.iteration_id[:8]}),
+            }
+
+
+def _series_with(project: Project, names: set[str]) -> list[str]:
+    """The series whose hero is called so; what cannot be read is told where it is used."""
+    found = []
+    for name in sorted(project.catalog.series_names()):
+        with suppress(ThumbforgeError):
+            if project.catalog.series(name).hero in names:
+                found.append(name)
+    return found
 
 
 def look(project: Project, word: str, arguments: Arguments) -> int:
@@ -77,7 +157,7 @@ def cutout(project: Project, word: str, arguments: Arguments) -> int:
     from thumbforge.making.cutout import cut_out
     from thumbforge.planning.project import relative
 
-    hero = project.cwd / word
+    hero = as_written(project.cwd / word)
     if not hero.is_file():
         raise NotFound(f"there is no file {word}", hint=f"paths count from {project.cwd}")
     to = arguments.options["to"]

@@ -12,7 +12,7 @@ from thumbforge.commands.telling.together import together
 from thumbforge.commands.verbs import CONCURRENCY, Arguments, Verb, Word
 from thumbforge.errors import Exit, ThumbforgeError
 from thumbforge.tasks.options import Option, choice, flag
-from thumbforge.tasks.variables import MAX_COST
+from thumbforge.tasks.variables import MAX_COST, SERIES_LOOK
 from thumbforge.text import one_line
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 def _list(project: Project, arguments: Arguments) -> int:
     """By what the files say; a series that cannot be read is told on stderr, and the others stand there."""
     from thumbforge.commands.telling.view import print_table, write
+    from thumbforge.planning.series import look_of
 
     found: list[dict[str, Any]] = []
     faults: dict[str, ThumbforgeError] = {}
@@ -34,8 +35,11 @@ def _list(project: Project, arguments: Arguments) -> int:
         except ThumbforgeError as error:
             faults[f"series {name}"] = error
             continue
-        fields = ("playlist", "hero", "template", "provider")
-        found.append({"series": name, **{field: getattr(spec, field) for field in fields}})
+        look: dict[str, str] = {
+            "template": look_of(spec, "template", project.settings),
+            "provider": look_of(spec, "provider", project.settings),
+        }
+        found.append({"series": name, "playlist": spec.playlist, "hero": spec.hero, **look})
     fault = together(faults) if faults else None
     if arguments.as_json:
         print_json({"series": found, "exit_code": fault.exit_code if fault else Exit.DONE})
@@ -110,8 +114,7 @@ class SeriesCommand(ThumbCommand):
                        value="PICTURE", is_required=True),
                 Option("name", "the name of the series, and of a list that is new; else a slug of the title", _name,
                        "NAME"),
-                Option("template", "template name", value="NAME", default="series-parts"),
-                Option("provider", "provider profile name", value="NAME", default="local"),
+                *SERIES_LOOK,
                 choice("source", "where to ask; where it is not said, what is there, in this order",
                        "api", "ytdlp", "file"),
                 flag("batch", "make the pictures, too, as batch does"),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from thumbforge import log
 from thumbforge.commands.command import print_json
@@ -29,10 +29,10 @@ def new(project: Project, arguments: Arguments) -> int:
     from thumbforge.playlists.fetch import FetchRequest, target_of
     from thumbforge.playlists.series_file import slug
 
-    options, tell = arguments.options, _teller(to_stderr=arguments.as_json)
+    options, tell = _with_look(project, arguments), _teller(to_stderr=arguments.as_json)
     configure_logging(project)
     hero = _usable_hero(project, options["hero"])
-    _check_look(project, arguments)
+    _check_look(project, options)
 
     def name_of(head: PlaylistHead) -> str:
         return options["name"] or slug(head.title)
@@ -48,7 +48,7 @@ def new(project: Project, arguments: Arguments) -> int:
     tell("parts", _parts(outcome))
     project = type(project)(project.root, project.cwd)  # what was read of its specs is out of date
     name = name_of(outcome.playlist.playlist) or outcome.name
-    _write(project, name, outcome, hero, arguments, tell)
+    _write(project, name, outcome, hero, options, tell)
     return _batch(project, name, arguments) if options["batch"] else _end(project, name, outcome, arguments)
 
 
@@ -67,19 +67,27 @@ def _usable_hero(project: Project, word: str) -> Hero:
     from thumbforge.planning.reference import check_hero, find_hero, hero_remark
 
     with project.reading() as database:
-        hero = find_hero(word, project.cwd, project.home, database, "final")
+        hero = find_hero(word, project.cwd, project.lookup(database), "final")
     if remark := hero_remark(check_hero(hero)):
         log.warning(remark)
     return hero
 
 
-def _check_look(project: Project, arguments: Arguments) -> None:
+def _with_look(project: Project, arguments: Arguments) -> dict[str, Any]:
+    """The options, with template and provider as the settings have them where nothing was said."""
+    said = arguments.options
+    return {
+        **said,
+        **{name: said[name] or project.settings.text(f"series.{name}") for name in ("template", "provider")},
+    }
+
+
+def _check_look(project: Project, options: Mapping[str, Any]) -> None:
     """Template and provider are there; what costs money is not made without a word on how much."""
     from thumbforge.planning.prices import ceiling
     from thumbforge.planning.series import find_profile
     from thumbforge.providers.registry import capabilities_of
 
-    options = arguments.options
     project.catalog.template(options["template"])
     profile = find_profile(project.catalog, options["provider"])
     is_paid = profile.price is not None or capabilities_of(profile).paid
@@ -108,12 +116,14 @@ def _parts(outcome: FetchOutcome) -> str:
     return f"{min(parts)}-{max(parts)} {origin}{left}"
 
 
-def _write(project: Project, name: str, outcome: FetchOutcome, hero: Hero, arguments: Arguments, tell: Tell) -> None:
+def _write(
+    project: Project, name: str, outcome: FetchOutcome, hero: Hero, options: Mapping[str, Any], tell: Tell
+) -> None:
     """The series file, unless one is there that says the same. Raises UsageError where it says something else."""
     from thumbforge.models import SeriesSpec
     from thumbforge.playlists.series_file import is_same, place_hero, write_series
 
-    options, file = arguments.options, f"specs/series/{name}.yaml"
+    file = f"specs/series/{name}.yaml"
     wanted = SeriesSpec(
         playlist=outcome.name, hero=options["hero"], template=options["template"], provider=options["provider"]
     )

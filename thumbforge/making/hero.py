@@ -37,13 +37,14 @@ from thumbforge.text import nearest
 
 @dataclass(frozen=True, slots=True)
 class HeroRequest:
-    """What `hero generate` was asked for. `seed` goes to the first candidate, the next number to the next."""
+    """What `hero generate` was asked for. `seed` goes to the first candidate, the next number to the next; template
+    and provider are the settings' where they are None."""
 
     video: str
     count: int = 4
     playlist: str | None = None
-    template: str = "series-parts"
-    provider: str = "local"
+    template: str | None = None
+    provider: str | None = None
     seed: int | None = None
     max_cost: Decimal | None = None
     vars: Mapping[str, Any] = field(default_factory=dict)
@@ -52,13 +53,13 @@ class HeroRequest:
 def plan_heroes(project: Project, request: HeroRequest) -> PlannedSeries:
     """Candidates for one video. Asking for the same ones again finds them; a larger count adds to them."""
     playlist, item = find_video(project, request.video, request.playlist)
-    profile = find_profile(project.catalog, request.provider)
+    profile = find_profile(project.catalog, request.provider or project.settings.text("series.provider"))
     series = Series(
         name="",
         playlist_name=playlist.name,
         playlist=Playlist(playlist=playlist.spec.playlist, items=(item,)),
         hero=NO_HERO,
-        template=project.catalog.template(request.template),
+        template=project.catalog.template(request.template or project.settings.text("series.template")),
         profile=profile,
         reference="final",
         vars=request.vars,
@@ -78,7 +79,7 @@ def plan_refinement(
     with project.reading() as database:
         if database is None:
             raise NotFound(f"there is no run or iteration {word}", hint="thumbforge hero generate makes one")
-        hero = find_hero(word, project.cwd, project.home, database, "raw")
+        hero = find_hero(word, project.cwd, project.lookup(database), "raw")
         if hero.from_file:
             raise UsageError(f"{word} is a file", hint="hero generate makes candidates that can be refined")
         parent = find_run(database, hero.run_id)

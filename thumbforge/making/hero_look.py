@@ -68,7 +68,7 @@ def look_at(project: Project, word: str, sheet: Path) -> Understood:
     from thumbforge.pixels.heroes import open_hero
     from thumbforge.pixels.placed import place
 
-    hero = find_hero(word, project.cwd, project.home, None, "final")
+    hero = find_hero(word, project.cwd, project.lookup(None), "final")
     info = check_hero(hero)
     series = _series(project, hero, _HEADING)
     scene = scene_of(series)

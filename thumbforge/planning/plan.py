@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-from thumbforge.errors import LimitReached, ReplayDivergence, UsageError
+from thumbforge.errors import LimitReached, ReplayDivergence
 from thumbforge.planning.snapshot import Placed, Snapshot, take_of
 from thumbforge.planning.wanted import Wanted
 from thumbforge.settings import Settings
@@ -358,37 +358,3 @@ def check_max_images(rows: Sequence[Row], max_images: int | None) -> None:
             f"{calls} pictures are to be made, max_images is {max_images}",
             hint=f"raise it (max_images={calls}), or make some of them (only=…)",
         )
-
-
-_ONLY = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?")
-
-
-def parse_only(text: str) -> tuple[range, ...]:
-    """`3,7-9` as ranges. Raises UsageError for anything else."""
-    ranges = []
-    for word in text.split(","):
-        match = _ONLY.fullmatch(word.strip())
-        low, high = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-        if high < low:
-            raise UsageError(f"only={text}: {word.strip() or 'an empty word'} is no number or range", hint="only=3,7-9")
-        ranges.append(range(low, high + 1))
-    return tuple(ranges)
-
-
-def select(rows: Sequence[Row], only: str | None) -> tuple[Row, ...]:
-    """The rows whose part is listed in `only`; an item without a part where its position is listed.
-
-    Without `only`, all. Raises UsageError when nothing is left.
-    """
-    if only is None:
-        chosen = tuple(rows)
-    else:
-        ranges = parse_only(only)
-        chosen = tuple(row for row in rows if any(_number(row) in numbers for numbers in ranges))
-    if not chosen:
-        raise UsageError(f"only={only} selects no item" if only else "the playlist has no items")
-    return chosen
-
-
-def _number(row: Row) -> int:
-    return row.wanted.position if row.wanted.item.part is None else row.wanted.item.part

@@ -117,7 +117,7 @@ def _series(lookup: Lookup, trial: Trial) -> Series:
     series = _bare(lookup, playlist, lookup.catalog.template(trial.template), trial.vars)
     if trial.hero is None:
         return series
-    hero = find_hero(trial.hero, lookup.cwd, lookup.home, lookup.database, "final")
+    hero = find_hero(trial.hero, lookup.cwd, lookup, "final")
     return replace(series, hero=hero, staging=beside(hero))
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from thumbforge import ids
 from thumbforge.durable import read_regular
 from thumbforge.errors import AssetDamaged, NotFound, PictureError
 from thumbforge.pixels.limits import MAX_BYTES
+from thumbforge.planning.hero_files import hero_file, other_heroes
 from thumbforge.providers.base import Reference
 from thumbforge.store.assets import AssetStore
 from thumbforge.store.heroes import picked
@@ -52,24 +53,34 @@ NO_HERO = Hero(Path(), "", "", "", from_file=False)
 """For a run that makes heroes out of nothing but a prompt."""
 
 
-def find_hero(word: str, base: Path, home: Path, database: Database | None, reference: str) -> Hero:
+class Where(Protocol):
+    """Where heroes are looked for: the project, its store, and its ledger if there is one."""
+
+    @property
+    def root(self) -> Path: ...
+    @property
+    def home(self) -> Path: ...
+    @property
+    def database(self) -> Database | None: ...
+
+
+def find_hero(word: str, base: Path, where: Where, reference: str) -> Hero:
     """The hero that `word` names; a path counts from `base`. `reference`: "final", or "raw" for a pick's art.
 
-    Raises NotFound where there is none, UsageError for a run without a pick or an unfinished iteration.
+    Raises NotFound where there is none, UsageError for a run without a pick or an unfinished iteration, or for a name
+    that several files have.
     """
-    path = base / word
-    if path.is_file():
-        return _hero_of_file(path)
+    database = where.database
+    if path := hero_file(word, base, where.root):
+        return hero_of_file(path)
     if not _ID.match(word):
-        raise NotFound(
-            f"there is no hero {word}", hint=f"a picture, a run id or an iteration id; paths count from {base}"
-        )
+        raise NotFound(f"there is no hero {word}", hint=other_heroes(word, base, where.root))
     if database is None:
         raise NotFound(f"there is no run or iteration {word}", hint="this project has no ledger yet")
     found = picked(database, word)
     sha256, suffix = found.art if reference == "raw" else found.final
     return Hero(
-        path=AssetStore(home).path(sha256, suffix),
+        path=AssetStore(where.home).path(sha256, suffix),
         sha256=sha256,
         run_id=found.run_id,
         iteration_id=found.iteration_id,
@@ -78,7 +89,7 @@ def find_hero(word: str, base: Path, home: Path, database: Database | None, refe
     )
 
 
-def _hero_of_file(path: Path) -> Hero:
+def hero_of_file(path: Path) -> Hero:
     try:
         sha256 = ids.sha256_hex(read_regular(path, MAX_BYTES))
     except OSError as error:

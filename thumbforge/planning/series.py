@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 import shlex
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from thumbforge import log
 from thumbforge.errors import NotFound, Problem, SpecError, UsageError
 from thumbforge.imaging.brand import Identity, identity
 from thumbforge.imaging.userfiles import FontFile, font_file
 from thumbforge.models import Brand, Output, Playlist, Profile, SeriesSpec, Template
-from thumbforge.named import inside
+from thumbforge.named import as_written, inside
+from thumbforge.planning.hero_files import hero_file
 from thumbforge.planning.prices import ceiling
 from thumbforge.planning.reference import Hero, find_hero
 from thumbforge.planning.spec_lines import in_series
@@ -104,8 +106,8 @@ def resolve(lookup: Lookup, request: SeriesRequest) -> Series:
         gather(  # so that the problems of all three are told at once; each is read only once
             (
                 lambda: find_playlist(lookup, spec.playlist, lookup.root),
-                lambda: catalog.template(request.template or spec.template),
-                lambda: find_profile(catalog, request.provider or spec.provider),
+                lambda: catalog.template(request.template or look_of(spec, "template", lookup.settings)),
+                lambda: find_profile(catalog, request.provider or look_of(spec, "provider", lookup.settings)),
             )
         )
         return _build(lookup, request.series, find_playlist(lookup, spec.playlist, lookup.root), spec, request)
@@ -118,6 +120,12 @@ def resolve(lookup: Lookup, request: SeriesRequest) -> Series:
     if not request.hero:
         raise UsageError(f"playlist {playlist.name} has no hero", hint="hero=<picture, run or iteration>")
     return _build(lookup, playlist.name, playlist, SeriesSpec(playlist=playlist.name, hero=request.hero), request)
+
+
+def look_of(spec: SeriesSpec, field: Literal["template", "provider"], settings: Settings) -> str:
+    """The template's or the profile's name: what the series says, else what the settings say."""
+    said: str = getattr(spec, field)
+    return said if field in spec.model_fields_set else settings.text(f"series.{field}")
 
 
 def all_series(lookup: Lookup, overrides: Mapping[str, Any]) -> list[Series]:
@@ -150,14 +158,14 @@ def _build(lookup: Lookup, name: str, playlist: LoadedPlaylist, spec: SeriesSpec
     base = lookup.cwd if request.hero else lookup.root
     if not request.hero:
         _stay_inside(lookup, name, "hero", spec.hero)
-    hero = find_hero(request.hero or spec.hero, base, lookup.home, lookup.database, reference)
-    profile = find_profile(lookup.catalog, request.provider or spec.provider)
+    hero = find_hero(request.hero or spec.hero, base, lookup, reference)
+    profile = find_profile(lookup.catalog, request.provider or look_of(spec, "provider", lookup.settings))
     return Series(
         name=name,
         playlist_name=playlist.name,
         playlist=playlist.spec,
         hero=hero,
-        template=lookup.catalog.template(request.template or spec.template),
+        template=lookup.catalog.template(request.template or look_of(spec, "template", lookup.settings)),
         profile=profile,
         reference=reference,
         vars={**spec.vars, **request.vars},
@@ -174,9 +182,10 @@ def _build(lookup: Lookup, name: str, playlist: LoadedPlaylist, spec: SeriesSpec
 
 def _stay_inside(lookup: Lookup, name: str, field: str, word: str) -> None:
     """Refuse a file of the series that leads out of the project; `word` may as well be a name or an id."""
+    path = hero_file(word, lookup.root, lookup.root) if field == "hero" else lookup.root / word
     try:
-        if (lookup.root / word).is_file():
-            inside(lookup.root, word)
+        if path and path.is_file():
+            inside(lookup.root, str(path))
     except UsageError as error:
         raise SpecError([in_series(lookup.root, name, (field,), error.message)], hint=error.hint) from error
 
@@ -242,7 +251,7 @@ def find_playlist(lookup: Lookup, word: str, base: Path, hero: str = "PICTURE") 
     wanted = link.id if link else word
     if found := lookup.catalog.find_playlist(wanted):
         return lookup.catalog.load_playlist(found[1])
-    path = base / word
+    path = as_written(base / word)
     if path.is_file():
         return _from_file(lookup, path)
     brought = f"thumbforge series new {shlex.quote(word)} --hero {shlex.quote(hero)} --batch"
@@ -265,7 +274,7 @@ def _from_file(lookup: Lookup, path: Path) -> LoadedPlaylist:
         return lookup.catalog.load_playlist(path)
     from thumbforge.sources.files import read_file
 
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._") or "playlist"
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", unicodedata.normalize("NFC", path.stem)).strip("-._") or "playlist"
     found = read_file(path)
     for entry in found.skipped:
         log.warning("an entry was skipped", file=path.name, place=entry.place, video=entry.video, reason=entry.reason)

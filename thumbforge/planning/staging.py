@@ -12,9 +12,8 @@ from thumbforge.imaging.userfiles import picture_file
 from thumbforge.models import SeriesSpec
 from thumbforge.named import inside
 from thumbforge.pixels.scene import File, Shares
+from thumbforge.planning.hero_files import MASK_SUFFIX
 from thumbforge.planning.reference import Hero
-
-MASK_SUFFIX = ".mask.png"
 
 
 @dataclass(frozen=True, slots=True)

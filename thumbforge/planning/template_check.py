@@ -152,7 +152,7 @@ def _given_in_specs(catalog: Catalog, template: str) -> dict[str, Any]:
         for name in catalog.series_names():
             with suppress(ThumbforgeError):
                 spec = catalog.series(name)
-                if spec.template != template:
+                if spec.template.partition("@")[0] != template:
                     continue
                 found |= spec.vars
                 if hit := catalog.find_playlist(spec.playlist):

@@ -17,6 +17,7 @@ from typing import Literal, get_args
 from thumbforge import install
 from thumbforge.errors import NotFound, UsageError
 from thumbforge.models import Playlist, PlaylistHead
+from thumbforge.named import as_written
 from thumbforge.planning.project import Project
 from thumbforge.playlists import playlist_file
 from thumbforge.playlists.fetch_state import FetchState, answers_of, keep_answers, keep_state, state_of
@@ -82,7 +83,7 @@ def target_of(request: FetchRequest, cwd: Path, environ: Mapping[str, str] = os.
     asked = request.source
     if asked not in (None, *get_args(Source)):
         raise UsageError(f"--source {asked}: expected api, ytdlp or file", hint="thumbforge help fetch")
-    path = cwd / request.word
+    path = _as_written(cwd / request.word)
     if asked == "file" or (asked is None and _is_file(path)):
         if not _is_file(path):
             raise NotFound(f"there is no file {request.word}", hint=f"paths count from {cwd}")
@@ -180,6 +181,13 @@ def _doubts(playlist: Playlist, fetched: FetchedPlaylist) -> tuple[str, ...]:
         return ()
     told = f"{count} stored videos are not in this short list and stay as they are"
     return (f"{told}; if they are really gone, fetch again with --refresh",)
+
+
+def _as_written(path: Path) -> Path:
+    try:
+        return as_written(path)
+    except (OSError, ValueError):  # too long for a name, or with a NUL byte
+        return path
 
 
 def _is_file(path: Path) -> bool:

@@ -14,8 +14,9 @@ from thumbforge.durable import fsync_directory, make_folder, read_regular, write
 from thumbforge.errors import StoreError, UsageError
 from thumbforge.models import SeriesSpec
 from thumbforge.pixels.limits import MAX_BYTES
+from thumbforge.planning.hero_files import hero_file
 from thumbforge.planning.project import relative
-from thumbforge.planning.reference import Hero, find_hero
+from thumbforge.planning.reference import Hero, hero_of_file
 from thumbforge.planning.staging import mask_beside
 from thumbforge.specs.splice import scalar
 
@@ -80,10 +81,10 @@ def place_hero(hero: Path, root: Path, series: str) -> PlacedHero:
 def is_same(spec: SeriesSpec, wanted: SeriesSpec, playlists: Collection[str], hero: Hero, root: Path) -> bool:
     """Whether a series that is there makes the pictures that are wanted: of this list (by any of its names), from the
     same picture, in the same way."""
-    named = find_hero(spec.hero, root, root, None, "final") if (root / spec.hero).is_file() else None
+    path = hero_file(spec.hero, root, root)
     return (
         spec.playlist in playlists
-        and (named.sha256 == hero.sha256 if named else spec.hero == wanted.hero)
+        and (hero_of_file(path).sha256 == hero.sha256 if path else spec.hero == wanted.hero)
         and (spec.template, spec.provider) == (wanted.template, wanted.provider)
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ class FetchedPlaylist:
 
 def playlist_id(name: str) -> str:
     """An id for a list that has none, made from a file's name."""
-    word = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:64]
+    word = re.sub(r"[^A-Za-z0-9_-]+", "-", unicodedata.normalize("NFC", name)).strip("-")[:64]
     return word if len(word) > 1 else f"list-{word}" if word else "list"
 
 

@@ -59,8 +59,14 @@ class Catalog:
         return tuple(self._listing("templates"))
 
     def template(self, name: str) -> Template:
-        """The template, what it `extends` merged in: mappings field by field, anything else replaced."""
-        return self._kept("templates", name, self._load_template)
+        """The template, what it `extends` merged in: mappings field by field, anything else replaced. `NAME@VERSION` is
+        that one only where it is of that version."""
+        stem, at, version = name.partition("@")
+        found = self._kept("templates", stem, self._load_template)
+        if at and version != str(found.version):
+            hint = f"{stem}@{found.version} is the one, and {stem} whatever it is"
+            raise NotFound(f"template {stem} is version {found.version} here, not {version or 'none'}", hint=hint)
+        return found
 
     def profile_names(self) -> tuple[str, ...]:
         return tuple(self._listing("providers"))

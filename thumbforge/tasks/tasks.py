@@ -16,9 +16,10 @@ from thumbforge.errors import ThumbforgeError, UsageError, describe
 from thumbforge.imaging.sheet import PICTURE, page_names
 from thumbforge.making.executor import Placement
 from thumbforge.planning.decide import PlannedSeries, plan_series
-from thumbforge.planning.plan import Row, select
+from thumbforge.planning.plan import Row
 from thumbforge.planning.prices import calls_to_a_service, estimate
 from thumbforge.planning.project import Project, relative
+from thumbforge.planning.selection import select
 from thumbforge.planning.series import SeriesRequest, all_series, resolve
 from thumbforge.streams import replace_letters
 from thumbforge.tasks import session as sessions

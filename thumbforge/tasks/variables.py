@@ -19,12 +19,23 @@ from thumbforge.errors import UsageError
 from thumbforge.tasks.options import Option, amount, choice, whole, yes_or_no
 
 NAME = re.compile(r"(?:var\.)?[A-Za-z_][A-Za-z0-9_]*")
+SERIES_LOOK = (
+    Option(
+        "template",
+        "template name, NAME@VERSION for this version alone; else the series' or the setting's",
+        value="NAME",
+    ),
+    Option("provider", "provider profile name; else the series' or the setting's", value="NAME"),
+)
 SERIES_OPTIONS = (
     Option("series", "a series of specs/series", value="NAME"),
     Option("playlist", "playlist id, YouTube URL, spec name, or a YAML, JSON or CSV file", value="LIST"),
-    Option("hero", "the picture that sets the style: an image file, a run id or an iteration id", value="PICTURE"),
-    Option("template", "template name", value="NAME"),
-    Option("provider", "provider profile name", value="NAME"),
+    Option(
+        "hero",
+        "the picture that sets the style: a file, a name in specs/heroes, a run id or an iteration id",
+        value="PICTURE",
+    ),
+    *SERIES_LOOK,
     choice("reference", "which picture of the hero the provider sees", "final", "raw"),
 )
 """Which series is meant, and what it is made of."""
@@ -38,7 +49,7 @@ RUN_OPTIONS = (
 BATCH_OPTIONS = (
     *SERIES_OPTIONS,
     *LIMITS,
-    Option("only", "parts to make, such as 3,7-9", value="PARTS"),
+    Option("only", "parts to make, such as 3,7-9; or those that failed, or changed", value="PARTS|failed|changed"),
     Option("max-retries", "tries of a failed item across invocations", whole(), "N"),
     Option("retake", "yes: make a new take of what is done, and keep the old one", yes_or_no, "yes|no", False),
     Option("wait", "no: do not wait for items that another run is making", yes_or_no, "yes|no", True),

@@ -77,6 +77,9 @@ def print_result(result: Result, project: Project, page: str, *, as_json: bool) 
         if result.stop:
             sys.stderr.write(clean(result.stop) + "\n")
         return
+    if not result.items:
+        write(f"Nothing to do: no item of {result.planned.series.name} stands as only= says.")
+        return
     told = [item for item in result.items if item.became != "up to date"]
     if not told and result.exit_code == Exit.DONE:
         total, name = result.summary.total, result.planned.series.name
