@@ -99,13 +99,13 @@ class Batch(ThumbCommand):
     verbs = (
         Verb(
             "",
-            (Word("PLAYLIST", is_optional=True),),
+            (Word("PLAYLIST", is_optional=True, names="playlist"),),
             _batch,
             "PLAYLIST is --playlist: an id, a YouTube URL, a spec's name or a file; or name a --series",
             (
                 *BATCH_OPTIONS,
                 VAR,
-                Option("resume", "go on with this run: the same as runs resume", value="RUN"),
+                Option("resume", "go on with this run: the same as runs resume", value="RUN", names="run"),
                 CONCURRENCY,
                 DRY_RUN,
             ),

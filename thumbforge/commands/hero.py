@@ -166,14 +166,14 @@ class Hero(ThumbCommand):
         Verb("list", (), _list, "the pictures of specs/heroes, and the picks of hero runs"),
         Verb(
             "look",
-            (Word("FILE"),),
+            (Word("FILE", names="hero"),),
             _look,
             "tell what is understood of a picture; writes a sheet of every look and template",
             (Option("to", "the PNG to write", value="FILE"),),
         ),
         Verb(
             "cutout",
-            (Word("FILE"),),
+            (Word("FILE", names="hero"),),
             _cutout,
             "make the mask that says what of a picture is its subject",
             (
@@ -188,7 +188,7 @@ class Hero(ThumbCommand):
             "make candidates for a video of a playlist",
             (
                 _COUNT,
-                Option("playlist", "the playlist that the video is looked for in", value="NAME"),
+                Option("playlist", "the playlist that the video is looked for in", value="NAME", names="playlist"),
                 *SERIES_LOOK,
                 Option("seed", "seed of the first candidate, where the provider takes one", whole(0, 10**18 - 1), "N"),
                 VAR,
@@ -224,5 +224,5 @@ class Hero(ThumbCommand):
                 flag("raw", "the provider's art, without text"),
             ),
         ),
-        Verb("import", (Word("FILE"),), _import, "record a picture file as a hero run"),
+        Verb("import", (Word("FILE", names="hero"),), _import, "record a picture file as a hero run"),
     )

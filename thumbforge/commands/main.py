@@ -27,6 +27,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments[:1] == ["--version"]:
         sys.stdout.write(f"thumbforge {__version__}\n")
         return 0
+    if arguments[:2] == ["tabcompletion", "--complete"]:
+        from thumbforge.commands.line.completion import answer
+
+        return answer(arguments[2] if arguments[2:] else "", arguments[3:])
     try:
         Path.cwd()
     except FileNotFoundError:

@@ -60,11 +60,11 @@ def there_are(names: Sequence[str]) -> str:
     return f"there {'is' if len(names) == 1 else 'are'} {', '.join(names[:_SHOWN])}{more}"
 
 
-RUN = Word("RUN", newest_run())
-HERO_RUN_OR_ITERATION = Word("RUN|ITERATION", newest_run("hero", "iterate"))
-PLAYLIST = Word("NAME", _playlists)
-ONE_SERIES = Word("NAME", _series)
-SERIES = Word("SERIES", _series, is_optional=True, is_repeated=True)
-VIDEO = Word("VIDEO", _videos)
-TEMPLATE = Word("NAME", _templates)
-PROVIDER = Word("KEY", _providers)
+RUN = Word("RUN", newest_run(), names="run")
+HERO_RUN_OR_ITERATION = Word("RUN|ITERATION", newest_run("hero", "iterate"), names="hero run")
+PLAYLIST = Word("NAME", _playlists, names="playlist")
+ONE_SERIES = Word("NAME", _series, names="series")
+SERIES = Word("SERIES", _series, is_optional=True, is_repeated=True, names="series")
+VIDEO = Word("VIDEO", _videos, names="video")
+TEMPLATE = Word("NAME", _templates, names="template")
+PROVIDER = Word("KEY", _providers, names="provider")

@@ -111,7 +111,7 @@ class SeriesCommand(ThumbCommand):
             "the series, and say what comes next",
             (
                 Option("hero", "the picture that sets the style; one from elsewhere is copied into specs/heroes",
-                       value="PICTURE", is_required=True),
+                       value="PICTURE", is_required=True, names="hero"),
                 Option("name", "the name of the series, and of a list that is new; else a slug of the title", _name,
                        "NAME"),
                 *SERIES_LOOK,

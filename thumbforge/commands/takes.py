@@ -138,7 +138,7 @@ def _set_lock(project: Project, planned: PlannedSeries, row: Row, locked: bool, 
     return Exit.DONE
 
 
-_ITEM = Word("ITEM")
+_ITEM = Word("ITEM", names="item")
 
 
 class Takes(ThumbCommand):

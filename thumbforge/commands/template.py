@@ -253,8 +253,12 @@ def _preview(project: Project, arguments: Arguments) -> int:
 
 
 _TRIED_ON = (
-    Option("playlist", "playlist id, YouTube URL, spec name, or a YAML, JSON or CSV file", value="LIST"),
-    Option("video", "a video of it, by id or link; without --playlist, of any playlist", _video, "VIDEO"),
+    Option(
+        "playlist", "playlist id, YouTube URL, spec name, or a YAML, JSON or CSV file", value="LIST", names="playlist"
+    ),
+    Option(
+        "video", "a video of it, by id or link; without --playlist, of any playlist", _video, "VIDEO", names="video"
+    ),
     Option("part", "the item with this part; with --video, the part that it is shown as", whole(0, 100_000), "N"),
 )
 
@@ -276,11 +280,15 @@ class Template(ThumbCommand):
             (Word("NAME"),),
             _new,
             "write specs/templates/NAME.yaml with commented examples; overwrites nothing",
-            (Option("from", f"the template to start from; {BASE} where none is named", value="NAME"),),
+            (
+                Option(
+                    "from", f"the template to start from; {BASE} where none is named", value="NAME", names="template"
+                ),
+            ),
         ),
         Verb(
             "validate",
-            (Word("NAME|FILE", is_optional=True, is_repeated=True),),
+            (Word("NAME|FILE", is_optional=True, is_repeated=True, names="template"),),
             _validate,
             "every problem with file and line; by default of all templates of the project",
             (VAR,),
@@ -294,7 +302,10 @@ class Template(ThumbCommand):
             (
                 *_TRIED_ON,
                 Option(
-                    "hero", "the picture to start from: an image file, a run id or an iteration id", value="PICTURE"
+                    "hero",
+                    "the picture to start from: an image file, a run id or an iteration id",
+                    value="PICTURE",
+                    names="hero",
                 ),
                 Option("out", "the PNG file to write; out/preview-NAME.png where none is named", value="FILE"),
                 VAR,

@@ -52,13 +52,14 @@ class Arguments:
 @dataclass(frozen=True, slots=True)
 class Word:
     """An operand. `known` says what it may be ("the newest is 6abc4747"), "" where there is none; it is told where the
-    operand is missing."""
+    operand is missing. `names` is as an option's."""
 
     name: str
     known: Callable[[Project], str] | None = None
     read: Read = str
     is_optional: bool = False
     is_repeated: bool = False
+    names: str = ""
 
     @property
     def written(self) -> str:

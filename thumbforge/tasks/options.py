@@ -21,7 +21,8 @@ Read = Callable[[str], Any]
 class Option:
     """`--max-images 3`, `--max-images=3` and the pair `max_images=3` say the same; a flag has no value and no pair.
 
-    `value` is what a reader is told the value is (N, DIR); where there are `choices` it is one of them.
+    `value` is what a reader is told the value is (N, DIR); where there are `choices` it is one of them. `names` is the
+    kind of thing that it names (series, hero …), for a shell that completes it.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Option:
     choices: tuple[str, ...] = ()
     is_flag: bool = False
     is_required: bool = False
+    names: str = ""
 
     @property
     def pair(self) -> str:

@@ -24,16 +24,20 @@ SERIES_LOOK = (
         "template",
         "template name, NAME@VERSION for this version alone; else the series' or the setting's",
         value="NAME",
+        names="template",
     ),
-    Option("provider", "provider profile name; else the series' or the setting's", value="NAME"),
+    Option("provider", "provider profile name; else the series' or the setting's", value="NAME", names="provider"),
 )
 SERIES_OPTIONS = (
-    Option("series", "a series of specs/series", value="NAME"),
-    Option("playlist", "playlist id, YouTube URL, spec name, or a YAML, JSON or CSV file", value="LIST"),
+    Option("series", "a series of specs/series", value="NAME", names="series"),
+    Option(
+        "playlist", "playlist id, YouTube URL, spec name, or a YAML, JSON or CSV file", value="LIST", names="playlist"
+    ),
     Option(
         "hero",
         "the picture that sets the style: a file, a name in specs/heroes, a run id or an iteration id",
         value="PICTURE",
+        names="hero",
     ),
     *SERIES_LOOK,
     choice("reference", "which picture of the hero the provider sees", "final", "raw"),
@@ -49,7 +53,12 @@ RUN_OPTIONS = (
 BATCH_OPTIONS = (
     *SERIES_OPTIONS,
     *LIMITS,
-    Option("only", "parts to make, such as 3,7-9; or those that failed, or changed", value="PARTS|failed|changed"),
+    Option(
+        "only",
+        "parts to make, such as 3,7-9; or those that failed, or changed",
+        value="PARTS|failed|changed",
+        names="only",
+    ),
     Option("max-retries", "tries of a failed item across invocations", whole(), "N"),
     Option("retake", "yes: make a new take of what is done, and keep the old one", yes_or_no, "yes|no", False),
     Option("wait", "no: do not wait for items that another run is making", yes_or_no, "yes|no", True),

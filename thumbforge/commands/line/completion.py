@@ -1,80 +1,143 @@
-"""`thumbforge tabcompletion`: doit's scripts, in which our commands complete verbs, options and their values.
+"""`thumbforge tabcompletion`: the scripts that let bash, zsh and fish ask `thumbforge` what may come next.
 
-What a shell needs is all in the verb table, so the scripts ask nobody while a line is completed.
+A script knows nothing by itself: at each TAB it hands over the line (bash) or its words, and gets one candidate a line,
+with a tab and a few words on it where the shell shows them.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
-from typing import Any
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib import metadata
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from doit.cmd_completion import TabCompletion
 
-from thumbforge.commands.command import ThumbCommand
-from thumbforge.commands.verbs import EVERYWHERE, Verb
-from thumbforge.tasks.options import Option
+from thumbforge.errors import ThumbforgeError
+from thumbforge.text import printable
+
+if TYPE_CHECKING:
+    from thumbforge.commands.command import ThumbCommand
+    from thumbforge.commands.line.completing import Candidate
+
+ASKED = "--complete"
+"""`thumbforge tabcompletion --complete SHELL WORD …` is how a script asks."""
+SCRIPTS: Mapping[str, str] = {
+    "bash": """\
+# completion of thumbforge for bash: source this file
+_thumbforge() {
+    local IFS=$'\\n'
+    COMPREPLY=( $(thumbforge tabcompletion --complete bash "${COMP_LINE:0:$COMP_POINT}" 2>/dev/null) )
+    if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[=:] ]]; then compopt -o nospace 2>/dev/null; fi
+}
+complete -o default -F _thumbforge thumbforge
+""",
+    "zsh": """\
+#compdef thumbforge
+# completion of thumbforge for zsh: source this file, or put it as _thumbforge into a folder of $fpath
+_thumbforge() {
+    local line text
+    local -a texts shown
+    for line in "${(@f)$(thumbforge tabcompletion --complete zsh "${(@Q)words[1,CURRENT]}" 2>/dev/null)}"; do
+        [[ -n $line ]] || continue
+        text=${line%%$'\\t'*}
+        texts+=("$text")
+        if [[ $line == *$'\\t'* ]]; then shown+=("$text  -- ${line#*$'\\t'}"); else shown+=("$text"); fi
+    done
+    if (( ${#texts} == 0 )); then _files; return; fi
+    if (( ${#texts} == 1 )) && [[ ${texts[1]} == *[=:] ]]; then compadd -S '' -a texts; return; fi
+    compadd -l -d shown -a texts
+}
+compdef _thumbforge thumbforge
+""",
+    "fish": """\
+# completion of thumbforge for fish: put it into ~/.config/fish/completions/thumbforge.fish
+function __thumbforge_complete
+    thumbforge tabcompletion --complete fish (commandline -opc) (commandline -ct) 2>/dev/null
+end
+complete -c thumbforge -k -a '(__thumbforge_complete)'
+""",
+}
 
 
 class Completion(TabCompletion):  # type: ignore[misc]
     name = "tabcompletion"
+    doc_purpose = "print a script that completes commands for bash, zsh or fish"
+    cmd_options = (
+        {
+            "name": "shell",
+            "short": "s",
+            "long": "shell",
+            "type": str,
+            "choices": tuple((shell, "") for shell in SCRIPTS),
+            "default": "bash",
+            "help": "the shell that reads the script [default: %(default)s]",
+        },
+    )
 
-    @classmethod
-    def _bash_cmd_args(cls, cmd: Any) -> str:
-        """The branch of one command in doit's `case`; doit has set cur, prev, words and cword."""
-        if not isinstance(cmd, ThumbCommand):
-            return str(super()._bash_cmd_args(cmd))
-        lines = [f"        {cmd.name})", *(f"            {line}" for line in _bash(cmd.verbs)), "            ;;"]
-        return "\n" + "\n".join(lines)
-
-    @classmethod
-    def _zsh_arg_list(cls, cmd: Any) -> list[str]:
-        """doit's lines for the options, and the verbs as the first word."""
-        if not isinstance(cmd, ThumbCommand):
-            return list(super()._zsh_arg_list(cmd))
-        lines = [cls._zsh_option(option) for option in cmd.every_option()]
-        if cmd.verbs[0].name:
-            lines.append(f"'1::verb:(({' '.join(_described(verb) for verb in cmd.verbs)}))'")
-        return [*lines, "'*:file:_files'"]
-
-    @staticmethod
-    def _zsh_option(option: Option) -> str:
-        takes = "" if option.is_flag else ": :_files"
-        if option.choices:
-            takes = f":{option.pair}:({' '.join(option.choices)})"
-        told = option.help.replace("[", "(").replace("]", ")").replace("'", "").replace('"', "")
-        names = f'"(-{option.short} --{option.name})"{{-{option.short},--{option.name}}}' if option.short else ""
-        return f'{names or f"--{option.name}"}"[{told}]{takes}" \\'
+    def execute(self, opt_values: Mapping[str, Any], pos_args: Sequence[str]) -> int:
+        self.outstream.write(SCRIPTS[opt_values["shell"]])
+        return 0
 
 
-def _described(verb: Verb) -> str:
-    told = verb.help.replace("'", "").replace("\\", "").replace('"', "").replace("(", "").replace(")", "")
-    return f'{verb.name}\\:"{told}"'
+def answer(shell: str, said: Sequence[str]) -> int:
+    """Print what may come next; nothing where that cannot be told. Never fails: a shell has nobody to tell it to."""
+    words = (_split(said[0] if said else "") if shell == "bash" else list(said))[1:] or [""]
+    with suppress(ThumbforgeError, OSError):
+        for candidate in _found(words):
+            sys.stdout.write(_line(shell, candidate, words[-1]) + "\n")
+    return 0
 
 
-def _bash(verbs: tuple[Verb, ...]) -> Iterator[str]:
-    """What may come next: the value of an option that has choices, a verb, the options of the verb, or a file."""
-    choices = {option: option.choices for verb in verbs for option in verb.options if option.choices}
-    yield 'case "${prev}" in'
-    for option, values in choices.items():
-        yield f"    --{option.name}) {_reply(values)}; return 0;;"
-    yield "esac"
-    if not verbs[0].name:
-        yield f'if [[ "${{cur}}" == -* ]]; then {_reply(_options(verbs[0]))}; return 0; fi'
-    else:
-        yield f"if [[ ${{cword}} == 2 ]]; then {_reply(verb.name for verb in verbs)}; return 0; fi"
-        yield 'if [[ "${cur}" == -* ]]; then'
-        yield '    case "${words[2]}" in'
-        for verb in verbs:
-            yield f"        {verb.name}) {_reply(_options(verb))}; return 0;;"
-        yield "    esac"
-        yield "fi"
-    yield 'COMPREPLY=( $(compgen -f -- "${cur}") ); return 0'
+def _found(words: Sequence[str]) -> list[Candidate]:
+    from thumbforge.commands.command import find_root
+    from thumbforge.commands.line.completing import complete
+    from thumbforge.commands.line.overview import ITS_OWN
+    from thumbforge.planning.project import Project
+
+    named = [after for word, after in pairwise(words) if word in {"-d", "--dir"}]
+    cwd = Path.cwd()
+    root = find_root(cwd, None, named[0] if named else None)
+    return complete(words, _Commands(), ITS_OWN, Project(root, cwd))
 
 
-def _options(verb: Verb) -> list[str]:
-    return [f"--{option.name}" for option in (*verb.options, *EVERYWHERE)]
+class _Commands(Mapping[str, "type[ThumbCommand]"]):
+    """Ours by name, each imported when it is asked for: a line has one, and somebody waits."""
+
+    def __init__(self) -> None:
+        found = sorted(metadata.entry_points(group="doit.COMMAND"), key=lambda entry: entry.name)
+        self._entries = {entry.name: entry for entry in found if entry.value.startswith("thumbforge.")}
+
+    def __getitem__(self, name: str) -> type[ThumbCommand]:
+        command: type[ThumbCommand] = self._entries[name].load()
+        return command
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
 
-def _reply(words: Any) -> str:
-    return f'COMPREPLY=( $(compgen -W {shlex.quote(" ".join(words))} -- "${{cur}}") )'
+def _split(line: str) -> list[str]:
+    """A line as bash has it so far, the last word unfinished, perhaps in the middle of quotes."""
+    for end in ("", "'", '"'):
+        with suppress(ValueError):
+            words = shlex.split(line + end)
+            return [*words, ""] if not words or (not end and line[-1:].isspace()) else words
+    return [*line.split(), ""]
+
+
+def _line(shell: str, candidate: Candidate, current: str) -> str:
+    text = printable(candidate.text)
+    if shell == "bash":  # it breaks words at = and :, and puts the answer in the place of what stands behind them
+        head = max(current.rfind("="), current.rfind(":")) + 1
+        return text[head:] if text.endswith("=") else shlex.quote(text[head:])
+    return f"{text}\t{printable(candidate.help)}" if candidate.help else text

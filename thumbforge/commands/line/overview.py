@@ -22,7 +22,7 @@ ITS_OWN = {
     "clean": "delete files in out/; the next run puts them back",
     "forget": "have an item checked again, never paid again",
     "ignore": "leave an item out until it is forgotten",
-    "tabcompletion": "a script that completes commands for bash or zsh",
+    "tabcompletion": "a script that completes commands for bash, zsh or fish",
 }
 """doit's commands that mean something here."""
 
