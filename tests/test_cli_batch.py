@@ -283,7 +283,7 @@ def test_a_damaged_hero_is_refused(project: Project, content: bytes) -> None:
     (project.root / "specs/heroes/hero.png").write_bytes(content)
     for words in (["series=show"], ["series=show", "--dry-run"]):
         told = refused(project, *words)
-        assert (told.code, told.err.split(":")[0]) == (1, "asset_damaged")
+        assert (told.code, told.err.split(":")[0]) == (1, "picture_unusable")
 
 
 def test_a_hero_that_was_cut_is_refused(project: Project) -> None:

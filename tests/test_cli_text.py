@@ -108,7 +108,7 @@ def test_a_template_that_cannot_be_rendered_is_a_problem(project: Project, promp
     project.template(prompt=prompt)
     told = project.batch()
     assert (told.code, told.out, project.calls) == (2, "", 0)
-    assert "template plain: prompt" in told.err.splitlines()[0]
+    assert "specs/templates/plain.yaml:2: prompt" in told.err.splitlines()[0]
     assert "Traceback" not in told.err
 
 

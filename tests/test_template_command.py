@@ -337,7 +337,7 @@ def test_a_preview_takes_another_hero(project: Project) -> None:
     [
         (["--out", "x.jpg"], 2, "usage"),
         (["--hero", "specs/heroes/hero.png", "--out", "specs/heroes/hero.png"], 2, "usage"),
-        (["--hero", "dodo.py"], 1, "asset_damaged"),
+        (["--hero", "dodo.py"], 1, "picture_unusable"),
         (["--hero", "none.png"], 3, "not_found"),
         (["--out", "dodo.py/x.png"], 1, "store_failed"),
     ],

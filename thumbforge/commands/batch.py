@@ -26,7 +26,7 @@ def _batch(project: Project, arguments: Arguments) -> int:
     from thumbforge.making.quiet import conclude
     from thumbforge.making.rollup import ItemResult, Result, foreseen, roll_up
     from thumbforge.planning.decide import check_limits, plan_series
-    from thumbforge.planning.drawable import check_drawable
+    from thumbforge.planning.drawable import check_drawable, require_items
     from thumbforge.planning.reference import check_hero, hero_remark
     from thumbforge.planning.selection import select
     from thumbforge.tasks.session import Session, start, tell_cost
@@ -42,6 +42,7 @@ def _batch(project: Project, arguments: Arguments) -> int:
     session = start(Session(project, Cancel(), wait=options["wait"], placement=placement))
     series = find_series(project, request_of(pairs))
     planned = plan_series(project, series, options["max-retries"])
+    require_items(series, planned.rows)
     rows = select(planned.rows, options["only"])
     if options["retake"]:
         rows = tuple(row.retaken() if row.status == "completed" and row.action == "skip" else row for row in rows)

@@ -37,28 +37,32 @@ def _check(project: Project, arguments: Arguments) -> int:
 
 
 def _everything(project: Project) -> Iterator[tuple[str, str, Callable[[], Any]]]:
-    """What there is, with what reads it. Of a series that is all it names, its picture too."""
+    """What there is, with what checks it. Of a series that is all it names, and all that its pictures need."""
     from functools import partial
 
     from thumbforge.commands.telling.running import find_series
-    from thumbforge.planning.reference import check_hero
+    from thumbforge.planning.drawable import check_series
+    from thumbforge.planning.profile_check import usable
     from thumbforge.planning.series import SeriesRequest
+    from thumbforge.planning.template_check import check_unused, sources
 
     catalog = project.catalog
     for name in catalog.playlist_names():
         yield "playlist", name, partial(catalog.playlist_file, name)
-    for name in catalog.template_names():
-        yield "template", name, partial(catalog.template, name)
+    for source in sources(catalog):
+        template = partial(catalog.template, source.name)
+        yield "template", source.name, template if source.is_built_in else partial(check_unused, project, source.path)
     for name in catalog.profile_names():
-        yield "profile", name, partial(catalog.profile, name)
+        yield "profile", name, partial(lambda name: usable(project.root, catalog.profile(name)), name)
     for name in sorted(catalog.series_names()):
-        request = SeriesRequest(series=name)
-        yield "series", name, lambda request=request: check_hero(find_series(project, request).hero)  # type: ignore[misc]
+        yield "series", name, partial(lambda name: check_series(find_series(project, SeriesRequest(series=name))), name)
 
 
 class Check(ThumbCommand):
     name = "check"
     doc_purpose = "read every spec and look every series up; tell at once all that is wrong"
-    doc_description = "Makes no call and writes nothing. template validate draws a template, too."
+    doc_description = (
+        "Makes no call and writes nothing. What it refuses, a batch refuses before any call, and the other way round."
+    )
     example = "check; check --json"
     verbs = (Verb("", (), _check, "playlists, templates, provider profiles and series, with the pictures they name"),)

@@ -101,6 +101,8 @@ class Batch:
         if resumption is None:  # a run that is resumed was allowed its pictures when it was planned
             check_limits(planned, rows)
         check_drawable(planned.series, self._todo.values())
+        hero = planned.series.hero
+        self._hero = check_hero(hero) if hero.exists and (self._todo or resumption) else None
         with ExitStack() as opened:
             executor = None
             if self._todo or resumption:  # before anything is written: a cluster may not be there
@@ -157,11 +159,10 @@ class Batch:
         return Allowance(Decimal(price.amount), price.currency, budget.most if budget else None) if price else None
 
     def _reference(self) -> Reference | None:
-        """The hero, decoded, stored, and recorded in the lineage."""
-        hero = self.planned.series.hero
-        if not hero.exists:
+        """The hero, stored, and recorded in the lineage."""
+        hero, info = self.planned.series.hero, self._hero
+        if info is None:
             return None
-        info = check_hero(hero)
         path = keep_hero(hero, info, self.project.store)
         if hero.from_file:
             record_file_hero(self._ledger, hero, info)
@@ -245,21 +246,27 @@ class Batch:
         return None
 
     def _next(self, item_key: str, passed: set[str]) -> str | None:
-        """Reserve an item: the wanted one if it is free, else the first free one that is not known to be busy."""
+        """Reserve an item: the wanted one if it is free, else the first free one that is not known to be busy. Two
+        places of a video are one iteration and made one after the other."""
         with self._lock:
-            free = (k for k in chain((item_key,), self._todo) if k in self._todo and k not in self._doing)
-            key = next((k for k in free if k not in passed), None)
+            free = (k for k in chain((item_key,), self._todo) if k in self._todo)
+            key = next((k for k in free if k not in passed and self._iterations[k] not in self._doing), None)
             if key is not None:
-                self._doing.add(key)
+                self._doing.add(self._iterations[key])
             return key
 
     def _make(self, key: str) -> bool:
         """Make a reserved item; False where a live run is at it."""
+        try:
+            return self._made(key)
+        finally:
+            with self._lock:
+                self._doing.discard(self._iterations[key])
+
+    def _made(self, key: str) -> bool:
         row, iteration_id = self._todo[key], self._iterations[key]
         if iteration_id in self._failed:  # another place of the same video: the same picture, the same try
             self._settle(key, self._failed[iteration_id])
-            with self._lock:
-                self._doing.discard(key)
             return True
         try:
             with log.bound(run=self.run_id, iteration=iteration_id, provider=self.planned.series.profile.provider):
@@ -282,9 +289,6 @@ class Batch:
             )
             self._stop(fault)
             outcome = Outcome("pending", error=f"{fault.code}: {fault}")
-        finally:
-            with self._lock:
-                self._doing.discard(key)
         if outcome.status == "failed":
             self._failed[iteration_id] = outcome
         self._settle(key, outcome)

@@ -24,6 +24,7 @@ from thumbforge.planning.prices import ceiling
 from thumbforge.planning.project import Project
 from thumbforge.planning.reference import NO_HERO, find_hero
 from thumbforge.planning.series import Series, default_output, find_profile, look
+from thumbforge.planning.spec_lines import at_template_lines
 from thumbforge.planning.wanted import wanted_heroes
 from thumbforge.providers.registry import capabilities_of
 from thumbforge.sources.links import VideoLink, parse_link
@@ -96,7 +97,8 @@ def _planned(
     project: Project, series: Series, kind: Any, parent_run_id: str | None, seed: int | None, count: int
 ) -> PlannedSeries:
     capabilities = capabilities_of(series.profile)
-    wanted = wanted_heroes(series, capabilities, series.hero.as_reference(), seed, range(1, count + 1))
+    with at_template_lines(series.root, series.template.name):
+        wanted = wanted_heroes(series, capabilities, series.hero.as_reference(), seed, range(1, count + 1))
     limits = Limits.of(project.settings)
     return decided(project, PlannedSeries(series, capabilities, limits, wanted, (), kind, parent_run_id, seed))
 

@@ -15,9 +15,10 @@ from thumbforge.planning.project import Project
 from thumbforge.planning.recorded import with_recorded
 from thumbforge.planning.series import Series
 from thumbforge.planning.snapshot import read_snapshot
+from thumbforge.planning.spec_lines import at_template_lines
 from thumbforge.planning.wanted import Wanted, wanted_items
 from thumbforge.providers.base import Capabilities
-from thumbforge.providers.registry import capabilities_of, max_concurrency
+from thumbforge.providers.registry import capabilities_of
 from thumbforge.settings import Settings
 from thumbforge.store.database import Database
 from thumbforge.store.looks import Fresh
@@ -50,8 +51,8 @@ class PlannedSeries:
 def plan_series(project: Project, series: Series, max_retries: int | None = None) -> PlannedSeries:
     """Decide for every item what there is to do. Reads the ledger once; writes nothing, calls nobody."""
     capabilities = capabilities_of(series.profile)
-    max_concurrency(series.profile, capabilities)  # above the provider's limit: refused while nothing is paid
-    wanted = wanted_items(series, capabilities, series.hero.as_reference())
+    with at_template_lines(series.root, series.template.name):
+        wanted = wanted_items(series, capabilities, series.hero.as_reference())
     limits = Limits.of(project.settings, max_retries)
     return decided(project, PlannedSeries(series, capabilities, limits, wanted, (), parent_run_id=series.hero.run_id))
 

@@ -1,56 +1,18 @@
-"""Fonts that a plan would draw with: known and drawable, or told with their line while nothing is paid."""
+"""Font files that a plan would draw with: drawable, or told with their line while nothing is paid."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from thumbforge.errors import Problem, SpecError, UsageError
+from thumbforge.errors import Problem, UsageError
 from thumbforge.imaging.type import fonts
 from thumbforge.imaging.userfiles import FontFile
-from thumbforge.models import Template
 from thumbforge.planning.series import Series
-from thumbforge.planning.spec_lines import chain_of, in_series, placed_at, template_file
-from thumbforge.specs.catalog import Catalog
-from thumbforge.specs.yaml_file import Document
-
-HINT = "name another font, or take it out"
+from thumbforge.planning.spec_lines import in_series
 
 
-def check_fonts(series: Series) -> None:
-    """Raises SpecError with every font of the template, the brand and the settings that cannot be drawn with."""
-    problems = [*_of_template(series), *_of_files(series)]
-    if problems:
-        raise SpecError(problems, hint=HINT)
-
-
-def unknown_fonts(template: Template, chain: list[Document]) -> Iterator[Problem]:
-    """Slots whose font there is not, at their line; `chain` is the template's file and those that it extends."""
-    for name, message in _unknown(template):
-        yield placed_at(chain, ("layout", name, "font"), message)
-
-
-def _of_template(series: Series) -> Iterator[Problem]:
-    if not any(_unknown(series.template)):
-        return
-    catalog = Catalog(series.root)
-    if series.template.name in catalog.template_names():
-        yield from unknown_fonts(series.template, chain_of(catalog, template_file(catalog, series.template.name)))
-        return
-    for name, message in _unknown(series.template):  # a run that is resumed may have a template that is gone
-        yield Problem(f"template {series.template.name}", 0, f"layout.{name}.font", message)
-
-
-def _unknown(template: Template) -> Iterator[tuple[str, str]]:
-    for name, slot in template.layout.slots:
-        font = getattr(slot, "font", None)
-        try:
-            if font is not None:
-                fonts.require(font)
-        except UsageError as error:
-            yield name, f"{error.message}; {error.hint}"
-
-
-def _of_files(series: Series) -> Iterator[Problem]:
+def font_file_problems(series: Series) -> Iterator[Problem]:
+    """Every font file of the brand and of the settings that cannot be drawn with."""
     own = series.identity
     named = {"title": own.title_font, "label": own.label_font} if own else {}
     for field, font in named.items():

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from pathlib import Path
 
 from thumbforge.durable import read_regular
-from thumbforge.errors import PictureError, Problem, SpecError
+from thumbforge.errors import PictureError, Problem
 from thumbforge.pixels.limits import MAX_BYTES
 from thumbforge.planning.pictures import picture_problem
-from thumbforge.planning.plan import Row
+from thumbforge.planning.series import Series
 from thumbforge.planning.spec_lines import in_series
+from thumbforge.planning.wanted import Wanted
 
-HINT = "give the item another picture, or take `picture:` away"
 
-
-def check_pictures(rows: Iterable[Row]) -> None:
-    """Decode every picture and logo that is going to be drawn. SpecError names all that are unusable, each with its
-    place."""
+def picture_problems(series: Series, drawn: Iterable[Wanted]) -> Collection[Problem]:
+    """Decode every picture and logo that is going to be drawn; those that are unusable, each with its place."""
     wrong = lru_cache(maxsize=None)(_complaint)
     problems: dict[Problem, None] = {}
-    for wanted in (row.wanted for row in rows if not row.idle):
-        series, own = wanted.series, wanted.drawing.picture
-        logo = series.identity.logo if series.identity and series.template.layout.logo else None
+    logo = series.identity.logo if series.identity and series.template.layout.logo else None
+    if logo and (message := wrong(logo.path)):
+        problems[in_series(series.root, series.name, ("brand", "logo"), f"{logo.path.name}: {message}")] = None
+    for wanted in drawn:
+        own = wanted.drawing.picture
         if own and (message := wrong(own.path)):
             problems[picture_problem(series, wanted.position, f"{wanted.item.picture}: {message}")] = None
-        if logo and (message := wrong(logo.path)):
-            problems[in_series(series.root, series.name, ("brand", "logo"), f"{logo.path.name}: {message}")] = None
-    if problems:
-        raise SpecError(problems, hint=HINT)
+    return problems
 
 
 def _complaint(path: Path) -> str:

@@ -93,28 +93,33 @@ def hero_of_file(path: Path) -> Hero:
     try:
         sha256 = ids.sha256_hex(read_regular(path, MAX_BYTES))
     except OSError as error:
-        raise AssetDamaged(f"hero {path.name} cannot be read: {error.strerror}") from error
+        raise PictureError(f"hero {path.name} cannot be read: {error.strerror}") from error
     run_id = ids.derive(ids.WORLD, f"hero:{sha256}")
     return Hero(path, sha256, run_id, ids.derive(run_id, "iteration:ordinal:1"), from_file=True)
 
 
 def check_hero(hero: Hero) -> PictureInfo:
-    """Decode the hero in full and re-hash it. Raises AssetDamaged when it is not whole, blank, or changed meanwhile."""
+    """Decode the hero in full and re-hash it. Raises PictureError for a file of the user's that is no usable picture,
+    AssetDamaged for a stored one that is not, and where it changed meanwhile."""
     from thumbforge.pixels.picture import inspect_own
 
     try:
         data = read_regular(hero.path, MAX_BYTES)
         info = inspect_own(data)
     except OSError as error:
-        raise AssetDamaged(f"hero {hero.path.name} cannot be read: {error.strerror}") from error
+        raise _unusable(hero.from_file)(f"hero {hero.path.name} cannot be read: {error.strerror}") from error
     except PictureError as error:
-        raise AssetDamaged(
-            f"hero {hero.path.name}: {error.message}", hint="give a whole JPEG, PNG or WebP picture"
-        ) from error
+        hint = "give a whole JPEG, PNG or WebP picture"
+        raise _unusable(hero.from_file)(f"hero {hero.path.name}: {error.message}", hint=hint) from error
     if ids.sha256_hex(data) != hero.sha256:
         hint = "run the command again" if hero.from_file else "thumbforge batch with another hero, or restore the file"
         raise AssetDamaged(f"hero {hero.path.name} holds other bytes than expected", hint=hint)
     return info
+
+
+def _unusable(from_file: bool) -> type[PictureError] | type[AssetDamaged]:
+    """A file of the user's can be another one; what lies in the store is restored."""
+    return PictureError if from_file else AssetDamaged
 
 
 def hero_remark(info: PictureInfo) -> str:

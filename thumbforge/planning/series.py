@@ -20,6 +20,7 @@ from thumbforge.models import Brand, Output, Playlist, Profile, SeriesSpec, Temp
 from thumbforge.named import as_written, inside
 from thumbforge.planning.hero_files import hero_file
 from thumbforge.planning.prices import ceiling
+from thumbforge.planning.profile_check import usable
 from thumbforge.planning.reference import Hero, find_hero
 from thumbforge.planning.spec_lines import in_series
 from thumbforge.planning.staging import UNSAID, Staging, staging
@@ -233,12 +234,15 @@ def default_output(settings: Settings) -> Output:
 
 
 def find_profile(catalog: Catalog, name: str) -> Profile:
-    """A profile by name; NotFound says where the name is that of a provider, which has none by itself."""
+    """A profile by name that can be used; NotFound says where the name is that of a provider, which has none by
+    itself."""
     try:
-        return catalog.profile(name)
+        profile = catalog.profile(name)
     except NotFound as error:
         error.hint = profile_hint(name) or error.hint
         raise
+    usable(catalog.root, profile)
+    return profile
 
 
 _FILE_LIKE = re.compile(r"[/\\]|\.(ya?ml|json|csv)$", re.IGNORECASE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -10,12 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thumbforge.errors import NotFound, Problem, SpecError, ThumbforgeError
-from thumbforge.imaging import zones
 from thumbforge.models import LabelStyle, PartStyle, Template
-from thumbforge.planning.font_check import unknown_fonts
+from thumbforge.planning.layout_check import layout_problems
 from thumbforge.planning.preview import on_sample, wanted_on
 from thumbforge.planning.project import Project
-from thumbforge.planning.spec_lines import chain_of, placed_at, template_file
+from thumbforge.planning.spec_lines import chain_of, placed_at, placed_text, template_file
 from thumbforge.planning.wanted import places
 from thumbforge.specs.catalog import BUILTIN, SUFFIXES, Catalog
 from thumbforge.specs.yaml_file import HINT, Document, Problems, shown
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
 RAISE_VERSION = (
     "pictures were made with this version, so it stays what it was: raise `version`, or take the change back"
 )
-_WHERE = re.compile(r"([\w.]+)(?:, line (\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +65,14 @@ def find(project: Project, word: str) -> Path:
     return source(project.catalog, word).path
 
 
+def check_unused(project: Project, path: Path) -> None:
+    """Raises SpecError for what a batch with the template in this file would refuse, whether one uses it or not."""
+    _checked(project, path, {}, None)
+
+
 def check_all(project: Project, paths: Iterable[Path], given: Mapping[str, Any]) -> list[Template]:
-    """The templates in these files; one SpecError with all problems of all of them."""
+    """The templates in these files; one SpecError with all problems of all of them, a version among them whose number
+    was used with other content: a batch takes that, whoever writes templates wants to know."""
     found: list[Template] = []
     problems: dict[Problem, None] = {}
     with project.reading() as database:
@@ -102,8 +105,7 @@ def _checked(project: Project, path: Path, given: Mapping[str, Any], database: D
     chain = chain_of(catalog, path)
     problems = [
         *_text_problems(project, template, {**_given_in_specs(catalog, template.name), **given}, chain),
-        *unknown_fonts(template, chain),
-        *_overlay_problems(template, chain),
+        *layout_problems(template, chain),
         *_version_problems(template, chain, database),
     ]
     if problems:
@@ -122,7 +124,7 @@ def _text_problems(
             wanted_on(replace(series, template=_alone(template, name)), at)
         except SpecError as error:
             for problem in error.problems:
-                yield _placed(problem, error.hint, chain)
+                yield placed_text(problem, error.hint, chain)
 
 
 def _worded(template: Template) -> dict[str, PartStyle | LabelStyle]:
@@ -161,12 +163,6 @@ def _given_in_specs(catalog: Catalog, template: str) -> dict[str, Any]:
     return found
 
 
-def _overlay_problems(template: Template, chain: list[Document]) -> Iterator[Problem]:
-    for message in zones.overlay_problems(template.layout):
-        where = message.split()[0].split(".")
-        yield placed_at(chain, ("layout", *where), message)
-
-
 def _version_problems(template: Template, chain: list[Document], database: Database | None) -> Iterator[Problem]:
     if database is None:
         return
@@ -177,15 +173,6 @@ def _version_problems(template: Template, chain: list[Document], database: Datab
     following = max(version for version, _ in used) + 1
     message = f"version {template.version} of {template.name} was used with other content; raise it to {following}"
     yield replace(placed_at(chain[:1], ("version",), message), where="version")
-
-
-def _placed(problem: Problem, hint: str, chain: list[Document]) -> Problem:
-    """A fault in a text, at the line of the file; of a text that is no literal block, at its first line."""
-    match = _WHERE.fullmatch(problem.where)
-    message = f"{problem.message}; {hint}" if hint else problem.message
-    if match is None:
-        return replace(problem, file=chain[0].file, message=message)
-    return placed_at(chain, tuple(match[1].split(".")), message, int(match[2] or 0))
 
 
 def file_of(project: Project, path: Path) -> str:
