@@ -35,6 +35,8 @@ from thumbforge.store.ledger import Ledger
 from thumbforge.store.views import find_run
 from thumbforge.text import nearest
 
+SHORTEST_ID = 4
+
 
 @dataclass(frozen=True, slots=True)
 class HeroRequest:
@@ -134,7 +136,9 @@ def pick(ledger: Ledger, run: sqlite3.Row, word: str) -> Candidate:
     """Make a candidate the run's one pick, by its number or the start of its iteration's id. NotFound where there is
     none, UsageError where it is not completed."""
     found = candidates(ledger.database, run)
-    named = [c for c in found if str(c.ordinal) == word] or [c for c in found if c.iteration_id.startswith(word)]
+    named = [c for c in found if str(c.ordinal) == word]
+    if len(word) >= SHORTEST_ID:  # a shorter one is a number, not what an iteration's id happens to begin with
+        named = named or [c for c in found if c.iteration_id.startswith(word)]
     if len(named) != 1:
         hint = f"thumbforge hero show {run['id'][:8]} shows them"
         raise NotFound(f"run {run['id'][:8]} has candidates 1 to {len(found)}, not {word}", hint=hint)
