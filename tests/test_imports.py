@@ -28,6 +28,7 @@ ORDER = (
         "cores",
         "install",
         "named",
+        "spoken",
         "streams",
         "text",
     ),

@@ -127,4 +127,4 @@ def test_only_those_that_failed_or_that_have_changed(project: Project) -> None:
         "summary": {"total": 0, "completed": 0, "failed": 0, "pending": 0},
     }
     told = project.batch("only=faild")
-    assert (told.code, "faild is no number, range, failed or changed" in told.err) == (2, True)
+    assert (told.code, "faild is no number or range, nor failed or changed" in told.err) == (2, True)

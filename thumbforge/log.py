@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from thumbforge.durable import append_line
 from thumbforge.redact import redact
+from thumbforge.spoken import as_typed
 from thumbforge.text import printable
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def _plain(event: Mapping[str, Any]) -> str:
     shown = {k: v for k, v in event.items() if k not in {"event", "level", "timestamp", "exception"} and v is not None}
     pairs = " ".join(f"{key}={_word(str(value)[:8] if key in _IDS else value)}" for key, value in shown.items())
     line = f"{event['timestamp'][11:19]} {event['level']} {event['event']}"
-    return printable(f"{line}  {pairs}" if pairs else line)
+    return as_typed(printable(f"{line}  {pairs}" if pairs else line))
 
 
 def _word(value: Any) -> str:

@@ -27,6 +27,7 @@ from thumbforge.errors import (
     describe,
 )
 from thumbforge.redact import redact
+from thumbforge.spoken import as_typed, spoken
 from thumbforge.streams import prepare
 from thumbforge.tasks import variables
 from thumbforge.tasks.options import Option
@@ -93,7 +94,7 @@ class ThumbCommand(Command):  # type: ignore[misc]
         try:
             typed = take_apart(self.name, self.verbs, all_words)
             if said := install.namesake():
-                sys.stderr.write(f"warning: {said}\n")
+                sys.stderr.write(spoken(f"warning: {said}") + "\n")
             if "help" in typed.everywhere:
                 sys.stdout.write(self._help_on(typed) + "\n")
                 return int(Exit.DONE)
@@ -191,7 +192,11 @@ def _same_owners(cwd: Path) -> Iterator[Path]:
 def fail(error: ThumbforgeError, *, as_json: bool) -> int:
     """Print an error (`code: message`, `hint: …`, or one JSON object) to stderr; returns its exit code."""
     if as_json:
-        document: dict[str, Any] = {"code": error.code, "message": error.message, "hint": error.hint}
+        document: dict[str, Any] = {
+            "code": error.code,
+            "message": as_typed(error.message),
+            "hint": as_typed(error.hint),
+        }
         if isinstance(error, SpecError):
             document["problems"] = [str(problem) for problem in error.problems[:SHOWN_PROBLEMS]]
             if (left := len(error.problems) - SHOWN_PROBLEMS) > 0:
@@ -199,7 +204,7 @@ def fail(error: ThumbforgeError, *, as_json: bool) -> int:
         document["exit_code"] = int(error.exit_code)
         sys.stderr.write(plain_json(json.dumps(redact(document), ensure_ascii=False)) + "\n")
     else:
-        sys.stderr.write(redact(describe(error)) + "\n")
+        sys.stderr.write(spoken(redact(describe(error))) + "\n")
     return int(error.exit_code)
 
 

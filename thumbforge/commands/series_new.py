@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from thumbforge import log
 from thumbforge.commands.command import print_json
 from thumbforge.errors import Exit, UsageError
-from thumbforge.text import clean, counted, one_line
+from thumbforge.spoken import spoken
+from thumbforge.text import counted, one_line
 
 if TYPE_CHECKING:
     from thumbforge.commands.verbs import Arguments
@@ -57,7 +58,7 @@ def _teller(*, to_stderr: bool) -> Tell:
     stream = sys.stderr if to_stderr else sys.stdout
 
     def tell(what: str, text: str) -> None:
-        stream.write(clean(f"{what:<9} {one_line(text)}") + "\n")
+        stream.write(spoken(f"{what:<9} {one_line(text)}") + "\n")
         stream.flush()
 
     return tell

@@ -49,7 +49,8 @@ def parse_only(text: str) -> tuple[tuple[str, ...], tuple[range, ...]]:
         low, high = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
         if high < low:
             raise UsageError(
-                f"only={text}: {word or 'an empty word'} is no number, range, failed or changed", hint="only=3,7-9"
+                f"only={text}: {word or 'an empty word'} is no number or range, nor failed or changed",
+                hint="only=3,7-9",
             )
         ranges.append(range(low, high + 1))
     return tuple(states), tuple(ranges)

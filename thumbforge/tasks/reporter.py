@@ -14,9 +14,9 @@ from doit.exceptions import UnmetDependency
 from doit.reporter import ConsoleReporter
 
 from thumbforge.errors import Exit, LimitReached, ThumbforgeError, describe
+from thumbforge.spoken import spoken
 from thumbforge.tasks import session as sessions
 from thumbforge.tasks.progress import Progress, interruptible, item_name
-from thumbforge.text import clean
 
 if TYPE_CHECKING:
     from thumbforge.making.rollup import Result
@@ -34,7 +34,7 @@ class ThumbReporter(ConsoleReporter):  # type: ignore[misc]
 
     def write(self, text: str) -> None:
         """Whatever a task, a spec or a service said, the terminal is the user's."""
-        super().write(clean(text))
+        super().write(spoken(text))
 
     def initialize(self, tasks: Any, selected_tasks: Any) -> None:
         session = sessions.current()
@@ -81,7 +81,7 @@ class ThumbReporter(ConsoleReporter):  # type: ignore[misc]
             with self._stack:
                 results = session.close()
         except ThumbforgeError as error:  # the ledger failed at the very end
-            sys.stderr.write(describe(error) + "\n")
+            sys.stderr.write(spoken(describe(error)) + "\n")
             raise SystemExit(int(error.exit_code)) from error
         super().complete_run()
         for result in results:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from thumbforge import log
 from thumbforge.errors import Exit
+from thumbforge.spoken import spoken
 from thumbforge.tasks.checker import ContentChecker
-from thumbforge.text import clean
 
 if TYPE_CHECKING:
     from thumbforge.cancel import Cancel
@@ -237,4 +237,4 @@ def tell_cost(planned: PlannedSeries, rows: Iterable[Row]) -> None:
     told = [estimate(profile, calls)]
     told += [f"{planned.spent} spent before"] if planned.spent else []
     told += [str(planned.budget)] if planned.budget else []
-    sys.stderr.write(clean(", ".join(told)) + "\n")
+    sys.stderr.write(spoken(", ".join(told)) + "\n")

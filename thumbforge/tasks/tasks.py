@@ -21,6 +21,7 @@ from thumbforge.planning.prices import calls_to_a_service, estimate
 from thumbforge.planning.project import Project, relative
 from thumbforge.planning.selection import select
 from thumbforge.planning.series import SeriesRequest, all_series, resolve
+from thumbforge.spoken import spoken
 from thumbforge.streams import replace_letters
 from thumbforge.tasks import session as sessions
 from thumbforge.tasks import variables
@@ -43,7 +44,7 @@ def task_thumb() -> Iterator[dict[str, Any]]:
         for name in session.names:
             yield {**thumb_task(session, name), "basename": "thumb", "name": name.removeprefix("thumb:")}
     except ThumbforgeError as error:
-        raise InvalidTask(describe(error)) from error
+        raise InvalidTask(spoken(describe(error))) from error
 
 
 def _session_of_dodo() -> Session:

@@ -14,9 +14,10 @@ from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.plan import Row, counts
 from thumbforge.planning.prices import calls_to_a_service, estimate, price_as_dict
 from thumbforge.planning.project import Project, relative
+from thumbforge.spoken import spoken
 from thumbforge.store.pictures import StoredPicture
 from thumbforge.tasks.reporter import how_to_go_on, tally
-from thumbforge.text import clean, counted, one_line
+from thumbforge.text import counted, one_line
 
 
 def print_plan(planned: PlannedSeries, rows: Sequence[Row], *, as_json: bool, exit_code: Exit) -> None:
@@ -75,7 +76,7 @@ def print_result(result: Result, project: Project, page: str, *, as_json: bool) 
             }
         )
         if result.stop:
-            sys.stderr.write(clean(result.stop) + "\n")
+            sys.stderr.write(spoken(result.stop) + "\n")
         return
     if not result.items:
         write(f"Nothing to do: no item of {result.planned.series.name} stands as only= says.")

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from thumbforge.text import clean, one_line
+from thumbforge.spoken import as_typed, spoken
+from thumbforge.text import one_line
 
 
 def when(seconds: float | None) -> str:
@@ -15,7 +16,7 @@ def when(seconds: float | None) -> str:
 
 
 def write(line: str) -> None:
-    sys.stdout.write(clean(line) + "\n")
+    sys.stdout.write(spoken(line) + "\n")
 
 
 FEW = 10
@@ -35,7 +36,7 @@ def print_hints(what: str, failed: Iterable[tuple[str, str]]) -> None:
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table. On a terminal it fits (see `table`), in the state's colours; in a pipe it has one form: each row one
     line, each column in its place, nothing cut."""
-    cells = [[one_line(cell) for cell in row] for row in rows]
+    cells = [[as_typed(one_line(cell)) for cell in row] for row in rows]
     if sys.stdout.isatty():
         _print_fitting(columns, cells)
     else:
