@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,6 +59,19 @@ def test_a_title_is_data_on_the_page(project: Project) -> None:
     project.playlist([item(1, title="<script>alert(1)</script>")])
     project.batch()
     assert "<script>alert" not in page(project)
+
+
+def test_no_control_character_is_in_the_file(project: Project) -> None:
+    """A page is opened by `less` and `cat`, too. What joins letters stays."""
+    family = "\U0001f468\u200d\U0001f469"
+    head = {"id": "PLshow0000000000", "title": "A \x1b]0;gone\x07 show \u202e"}
+    items = [item(1, title=f"Red \x1b[31m\x9b {family}", label="\x1b[2J", part=None)]
+    project.write("specs/playlists/show.yaml", {"playlist": head, "items": items})
+    assert project.batch().code == 0
+    page = (project.root / "out/show/sheet.html").read_text(encoding="utf-8")
+    assert not [char for char in page if unicodedata.category(char) == "Cc" and char not in "\n\t"]
+    assert family in page
+    assert "\u202e" not in page
 
 
 @pytest.fixture

@@ -155,6 +155,12 @@ def load(root: Path, environ: Mapping[str, str] = os.environ) -> Settings:
         raise UsageError(
             f"output.width x output.height is {values['output.width']}x{values['output.height']}, not 16:9"
         )
+    beat, ttl = values["lease.beat_s"], values["lease.ttl_s"]
+    if float(beat) >= float(ttl):
+        raise UsageError(
+            f"lease.beat_s {beat} is not below lease.ttl_s {ttl}: leases would lapse",
+            hint="set lease.ttl_s to three times lease.beat_s",
+        )
     return Settings(values, origins)
 
 

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 _OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """What JSON may hold raw: C1 controls, marks of direction, other line ends, halves of characters."""
 
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
 
 def printable(text: str) -> str:
     """A space for every character that is no sign: line breaks, control and direction characters, lone surrogates."""
@@ -18,6 +20,12 @@ def printable(text: str) -> str:
 def clean(text: str) -> str:
     """The same lines without anything that a terminal would obey. What is written for people passes here."""
     return text if text.isprintable() else "\n".join(map(printable, text.split("\n")))
+
+
+def without_controls(text: str) -> str:
+    """For a file that is read by a browser or an editor: a space for each control character but line breaks and tabs,
+    and for what turns the direction of all that follows. Marks within words (joiners, U+200E) stay."""
+    return _CONTROLS.sub(" ", text)
 
 
 def plain_json(text: str) -> str:

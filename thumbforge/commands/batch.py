@@ -29,6 +29,7 @@ def _batch(project: Project, arguments: Arguments) -> int:
     from thumbforge.planning.drawable import check_drawable, require_items
     from thumbforge.planning.reference import check_hero, hero_remark
     from thumbforge.planning.selection import select
+    from thumbforge.planning.wishes import without_effect
     from thumbforge.tasks.session import Session, start, tell_cost
     from thumbforge.tasks.tasks import request_of
 
@@ -41,6 +42,8 @@ def _batch(project: Project, arguments: Arguments) -> int:
     placement = Placement.of(project.settings, options["executor"], options["scheduler"])
     session = start(Session(project, Cancel(), wait=options["wait"], placement=placement))
     series = find_series(project, request_of(pairs))
+    for wish in without_effect(series):
+        log.warning(wish)
     planned = plan_series(project, series, options["max-retries"])
     require_items(series, planned.rows)
     rows = select(planned.rows, options["only"])

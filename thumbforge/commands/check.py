@@ -40,10 +40,7 @@ def _everything(project: Project) -> Iterator[tuple[str, str, Callable[[], Any]]
     """What there is, with what checks it. Of a series that is all it names, and all that its pictures need."""
     from functools import partial
 
-    from thumbforge.commands.telling.running import find_series
-    from thumbforge.planning.drawable import check_series
     from thumbforge.planning.profile_check import usable
-    from thumbforge.planning.series import SeriesRequest
     from thumbforge.planning.template_check import check_unused, sources
 
     catalog = project.catalog
@@ -55,7 +52,20 @@ def _everything(project: Project) -> Iterator[tuple[str, str, Callable[[], Any]]
     for name in catalog.profile_names():
         yield "profile", name, partial(lambda name: usable(project.root, catalog.profile(name)), name)
     for name in sorted(catalog.series_names()):
-        yield "series", name, partial(lambda name: check_series(find_series(project, SeriesRequest(series=name))), name)
+        yield "series", name, partial(_check_series, project, name)
+
+
+def _check_series(project: Project, name: str) -> None:
+    from thumbforge import log
+    from thumbforge.commands.telling.running import find_series
+    from thumbforge.planning.drawable import check_series
+    from thumbforge.planning.series import SeriesRequest
+    from thumbforge.planning.wishes import without_effect
+
+    series = find_series(project, SeriesRequest(series=name))
+    check_series(series)
+    for wish in without_effect(series):
+        log.warning(wish, series=name)
 
 
 class Check(ThumbCommand):

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from thumbforge.durable import write_whole
+from thumbforge.text import without_controls
 
 PICTURE = "sheet.png"
 MOST = 120
@@ -87,7 +88,7 @@ def page_names(items: int) -> tuple[str, ...]:
 
 def write_page(sheet: Sheet, target: Path, number: int = 1) -> None:
     """Write one of the HTML pages to `target` (its folder exists); a reader never sees half of it."""
-    write_whole(target, page(sheet, target.parent, number).encode())
+    write_whole(target, without_controls(page(sheet, target.parent, number)).encode())
 
 
 def page(sheet: Sheet, folder: Path, number: int = 1) -> str:

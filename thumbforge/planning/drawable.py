@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from thumbforge.errors import SpecError
-from thumbforge.planning.font_check import font_file_problems
-from thumbforge.planning.layout_check import layout_problems_of
+from thumbforge.planning.layout_check import font_file_problems, layout_problems_of
 from thumbforge.planning.picture_check import picture_problems
 from thumbforge.planning.plan import Row
 from thumbforge.planning.reference import check_hero

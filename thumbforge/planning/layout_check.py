@@ -1,4 +1,4 @@
-"""What is wrong with a layout beyond what its model refuses: fonts there are not, texts under YouTube's marks.
+"""What keeps a layout from being drawn beyond what its model refuses: fonts, and texts under YouTube's marks.
 
 `template validate`, `check` and every way to a run ask here, so that none takes what another refuses.
 """
@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from thumbforge.errors import Problem, UsageError
 from thumbforge.imaging import zones
 from thumbforge.imaging.type import fonts
+from thumbforge.imaging.userfiles import FontFile
 from thumbforge.models import Template
 from thumbforge.planning.series import Series
-from thumbforge.planning.spec_lines import chain_of, placed_at, template_file
+from thumbforge.planning.spec_lines import chain_of, in_series, placed_at, template_file
 from thumbforge.specs.catalog import Catalog
 from thumbforge.specs.yaml_file import Document
 
@@ -49,3 +50,23 @@ def _wrong(template: Template) -> Iterator[_Found]:
             yield ("layout", name, "font"), f"{error.message}; {error.hint}"
     for message in zones.overlay_problems(template.layout):
         yield ("layout", *message.split()[0].split(".")), message
+
+
+def font_file_problems(series: Series) -> Iterator[Problem]:
+    """Every font file of the brand and of the settings that cannot be drawn with."""
+    own = series.identity
+    named = {"title": own.title_font, "label": own.label_font} if own else {}
+    for field, font in named.items():
+        if isinstance(font, FontFile) and (message := _undrawable(font)):
+            yield in_series(series.root, series.name, ("brand", "fonts", field), message)
+    if series.emoji and (message := _undrawable(series.emoji)):
+        yield Problem("thumbforge.toml", 0, "output.emoji_font", message)
+
+
+def _undrawable(font: FontFile) -> str:
+    """What keeps this file from being drawn with, "" where nothing does."""
+    try:
+        fonts.face(fonts.add(font))
+    except UsageError as error:
+        return f"{error.message}; {error.hint}"
+    return ""

@@ -61,8 +61,9 @@ class Session:
     """Hears of each item that has ended, from the thread that made it."""
     results: list[Result] = field(default_factory=list)
     exit_code: Exit | None = None
-    tells_cost: bool = False
-    """Whether what a batch is expected to cost is told when it is opened; our commands tell it themselves."""
+    is_doits: bool = False
+    """Whether what a batch is expected to cost, and which wishes have no effect, is told when it is opened; commands of
+    ours tell it themselves."""
     checker: ContentChecker = field(default_factory=ContentChecker)
     lock: threading.RLock = field(default_factory=threading.RLock)
     process: int = field(default_factory=os.getpid)
@@ -98,6 +99,7 @@ class Session:
         """One run for everything that is to be made of a series, and one for its new takes."""
         from thumbforge.errors import UsageError
         from thumbforge.making.batch import Batch
+        from thumbforge.planning.wishes import without_effect
 
         if os.getpid() != self.process:  # a run is closed by the process that opened it, and this one is doit's
             hint = "doit -n N -P thread: what is drawn has processes of its own"
@@ -109,8 +111,10 @@ class Session:
         if retake:
             rows = [row.retaken() for row in rows if row.is_done]
         planned = self.planned[series]
-        if self.tells_cost:
+        if self.is_doits:
             tell_cost(planned, rows)
+            for wish in without_effect(planned.series):
+                log.warning(wish)
         batch = Batch(
             self.project,
             planned,

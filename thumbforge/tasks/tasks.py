@@ -54,7 +54,7 @@ def _session_of_dodo() -> Session:
     project = Project(Path.cwd(), Path(get_initial_workdir() or Path.cwd()))
     placement = Placement.of(project.settings, pairs.get("executor"), pairs.get("scheduler"))
     session = sessions.start(
-        Session(project, Cancel(), wait=pairs.get("wait", True), placement=placement, tells_cost=True)
+        Session(project, Cancel(), wait=pairs.get("wait", True), placement=placement, is_doits=True)
     )
     request = request_of(pairs)
     with project.reading() as database:

@@ -1,0 +1,91 @@
+"""Wishes of the specs that can have no effect: told, because their picture looks as if they had been forgotten."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from thumbforge.models import LabelStyle, Layout, PartStyle
+from thumbforge.planning.prices import FREE
+from thumbforge.planning.series import Series
+from thumbforge.planning.staging import mask_beside
+from thumbforge.text import counted
+
+_READ = re.compile(r"\bvars\s*(?:\.\s*([A-Za-z_]\w*)|\[\s*['\"]([^'\"]+)['\"]\s*\])?")
+
+
+def without_effect(series: Series) -> tuple[str, ...]:
+    """One line for each, with what would help. Pure."""
+    return (*_of_items(series), *_of_brand(series), *_of_staging(series), *_of_vars(series))
+
+
+def _of_items(series: Series) -> Iterator[str]:
+    layout, items = series.template.layout, [item for item in series.playlist.items if not item.removed]
+    pictures = sum(item.picture is not None for item in items)
+    if pictures and layout.picture is None:
+        yield _unseen(
+            series, f"the `picture` of {counted(pictures, 'item')}", "corner-card, news-bar and split-panel do"
+        )
+    labels = sum(item.label is not None for item in items)
+    if labels and layout.part is None:
+        yield _unseen(series, f"the `label` of {counted(labels, 'item')}", "give it a `part` slot")
+
+
+def _of_brand(series: Series) -> Iterator[str]:
+    if series.brand is None:
+        return
+    layout, colors, fonts = series.template.layout, series.brand.colors, series.brand.fonts
+    by_hero = series.profile.provider == FREE  # whose ground takes the brand's colours, too
+    worded = layout.part or layout.kicker or layout.series
+    shown = {
+        "logo": (series.brand.logo, layout.logo),
+        "fonts.label": (fonts.label, worded),
+        "colors.label": (colors.label, worded),
+        "colors.outline": (colors.outline, layout.title.stroke),
+        "colors.badge": (colors.badge, by_hero or (layout.part and layout.part.fill)),
+        "colors.badge_text": (colors.badge_text, layout.part and layout.part.fill),
+        "colors.panel": (colors.panel, by_hero or layout.panels),
+        "colors.scrim": (colors.scrim, layout.scrims),
+    }
+    for field, (wish, place) in shown.items():
+        if wish and not place:
+            yield _unseen(series, f"`brand.{field}`", "another template does")
+
+
+def _unseen(series: Series, what: str, help_: str) -> str:
+    return f"{what} has no effect: template {series.template.name} does not show it; {help_}"
+
+
+def _of_staging(series: Series) -> Iterator[str]:
+    if series.profile.provider == FREE:
+        return
+    own = series.staging
+    said = [name for name in ("subject", "face", "look", "palette", "hues") if getattr(own, name) is not None]
+    if own.mask and own.mask.path != mask_beside(series.hero.path):
+        said.append("mask")
+    if said:
+        names = " and ".join(f"`{name}`" for name in said)
+        yield f"{names} {'have' if said[1:] else 'has'} no effect: only `provider: local` paints by it"
+
+
+def _of_vars(series: Series) -> Iterator[str]:
+    """Of the series and the command line: what an item says may be meant for another series of its list."""
+    read, is_open = _read(series)
+    unread = [name for name in series.vars if name not in read]
+    if unread and not is_open:
+        names = " and ".join(f"`{name}`" for name in unread)
+        yield f"{names} of vars {'have' if unread[1:] else 'has'} no effect: no text of {series.template.name} reads it"
+
+
+def _read(series: Series) -> tuple[set[str], bool]:
+    """The variables that the template's texts name, and whether one reads them in another way."""
+    template = series.template
+    found = [
+        _READ.findall(text) for text in (template.prompt, template.negative_prompt or "", *_texts(template.layout))
+    ]
+    names = {one or other for hits in found for one, other in hits}
+    return names, "" in names
+
+
+def _texts(layout: Layout) -> Iterator[str]:
+    return (slot.text for _, slot in layout.slots if isinstance(slot, (PartStyle, LabelStyle)))
