@@ -12,6 +12,7 @@ from thumbforge.making.rollup import Summary
 
 RUN = "12345678-aaaa"
 QUIET: dict[str, Any] = {
+    "told": "1 made, 2 pending",
     "fault": None, "is_lost": False, "is_cancelled": False, "is_interrupted": False, "reason": None, "left_behind": [],
 }  # fmt: skip
 FAULT = LedgerError("the disk is full", hint="free some space")

@@ -25,14 +25,14 @@ from thumbforge.errors import (
 )
 from thumbforge.making.brake import Brake, Budget
 from thumbforge.making.consistency import judged
-from thumbforge.making.ending import counted_items, ending_of, stopped
+from thumbforge.making.ending import ending_of, stopped
 from thumbforge.making.executor import Placement
 from thumbforge.making.export import Exporter
 from thumbforge.making.heartbeat import Heartbeat
 from thumbforge.making.make import Outcome, Workshop, make, write_manifest
 from thumbforge.making.record import planned_item, record_file_hero, remember_world, run_params
 from thumbforge.making.resume import Resumption
-from thumbforge.making.rollup import ItemResult, Result, Summary, roll_up
+from thumbforge.making.rollup import ItemResult, Result, Summary, roll_up, tally
 from thumbforge.making.threads import Executor
 from thumbforge.planning.decide import PlannedSeries, check_limits, settled
 from thumbforge.planning.drawable import check_drawable
@@ -350,9 +350,9 @@ class Batch:
             summary, exit_code = roll_up(items, self.planned.kind)
             stop = None
             if self.run_id:
-                exit_code, stop = self._end_run(summary, exit_code)
+                exit_code, stop = self._end_run(summary, exit_code, tally(items))
             elif self._fault:
-                exit_code, stop = Exit.UNEXPECTED, stopped(self._fault, counted_items(summary))
+                exit_code, stop = Exit.UNEXPECTED, stopped(self._fault, tally(items))
             self._remember(found.fresh)
             unread = not self.planned.capabilities.takes_reference or any(i.after.reference_ignored for i in items)
             cancelled = self.run_id is not None and self._heartbeat.cancel_requested
@@ -386,12 +386,13 @@ class Batch:
         with contextlib.suppress(LedgerError):
             remember(self._database, fresh)
 
-    def _end_run(self, summary: Summary, exit_code: Exit) -> tuple[Exit, str | None]:
+    def _end_run(self, summary: Summary, exit_code: Exit, told: str) -> tuple[Exit, str | None]:
         assert self.run_id is not None
         end = ending_of(
             self.run_id,
             summary,
             exit_code,
+            told=told,
             fault=self._fault,
             is_lost=self._heartbeat.lost,
             is_cancelled=self._heartbeat.cancel_requested,

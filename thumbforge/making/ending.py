@@ -26,6 +26,7 @@ def ending_of(
     summary: Summary,
     exit_code: Exit,
     *,
+    told: str,
     fault: ThumbforgeError | None,
     is_lost: bool,
     is_cancelled: bool,
@@ -34,23 +35,24 @@ def ending_of(
     left_behind: Iterable[str],
 ) -> Ending:
     """The first that holds: another process has the run, a fault, a cancel, Ctrl-C, the brake (`reason`), items that
-    another run is making; else what became of the items. `left_behind`: the place of each job that may go on."""
-    run, counts = f"run {run_id[:8]}", counted_items(summary)
+    another run is making; else what became of the items, which `told` says in words. `left_behind`: the place of each
+    job that may go on."""
+    run = f"run {run_id[:8]}"
     if is_lost or isinstance(fault, LeaseLost):
-        return Ending(None, Exit.UNEXPECTED, None, f"Stopped: {run} was taken over by another process {counts}.")
+        return Ending(None, Exit.UNEXPECTED, None, f"Stopped: {run} was taken over by another process ({told}).")
     if fault:
-        said = stopped(fault, f"{run} paused {counts}")
+        said = stopped(fault, f"{run} paused ({told})")
         return Ending("pause", Exit.UNEXPECTED, f"{fault.code}: {fault}", said)
     left = "".join(_jobs_left(where, jobs) for where, jobs in Counter(left_behind).items())
     if is_cancelled:
-        return Ending("cancel", Exit.INTERRUPTED, "cancelled", f"Cancelled: {run} {counts}.{left}")
+        return Ending("cancel", Exit.INTERRUPTED, "cancelled", f"Cancelled: {run} ({told}).{left}")
     if is_interrupted:
-        return Ending("pause", Exit.INTERRUPTED, "interrupted", f"Interrupted: {run} paused {counts}.{left}")
+        return Ending("pause", Exit.INTERRUPTED, "interrupted", f"Interrupted: {run} paused ({told}).{left}")
     if reason:
         text = f"{reason.code}: {reason}"
         hint = f"\nhint: {reason.hint}" if reason.hint else ""
         code = Exit.PARTIAL if summary.completed else Exit.NOTHING_COMPLETED
-        return Ending("pause", code, text, f"Paused: {run} {counts}: {text}{hint}")
+        return Ending("pause", code, text, f"Paused: {run} ({told}): {text}{hint}")
     if summary.pending and not summary.failed:
         return Ending("pause", exit_code, "the rest is being made in another run", None)
     if exit_code == Exit.DONE:
@@ -61,10 +63,6 @@ def ending_of(
 def stopped(fault: ThumbforgeError, what: str) -> str:
     """What a fault of ledger or store leaves, and what helps."""
     return f"Stopped: {fault.message}; {what}." + (f"\nhint: {fault.hint}" if fault.hint else "")
-
-
-def counted_items(summary: Summary) -> str:
-    return f"({summary.completed} completed, {summary.failed} failed, {summary.pending} pending)"
 
 
 def _jobs_left(where: str, n: int) -> str:

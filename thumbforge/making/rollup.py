@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from thumbforge.errors import Exit, ThumbforgeError
@@ -29,7 +30,7 @@ class ItemResult:
 
     @property
     def status(self) -> str:
-        if self.outcome and self.outcome.status in {"failed", "interrupted"}:
+        if self.outcome and self.outcome.status == "failed":
             return "failed"
         if self.after.is_in_place:
             return "completed"
@@ -101,6 +102,13 @@ def foreseen(rows: Sequence[Row]) -> Exit:
     if not left:
         return Exit.DONE
     return Exit.NOTHING_COMPLETED if len(left) == len(rows) else Exit.PARTIAL
+
+
+def tally(items: Iterable[ItemResult]) -> str:
+    """`1 drawn again, 29 up to date`: what became of the items, the failures last."""
+    found = Counter(item.became for item in items)
+    order = ("made", "drawn again", "put back", "up to date", "pending", "failed")
+    return ", ".join(f"{found[word]} {word}" for word in order if found[word]) or "no items"
 
 
 def roll_up(items: Sequence[ItemResult], kind: str = "batch") -> tuple[Summary, Exit]:

@@ -235,6 +235,8 @@ def _decide_call(
     if known.status == "failed" and known.tries >= limits.max_retries:
         reason = f"tries used up ({known.tries} of max_retries={limits.max_retries}): {known.error_text}"
         return row("skip", reason, status="failed", is_stuck=True, hint=known.hint)
+    if known.was_interrupted:
+        return row("retry", known.error_text or "")
     if known.status == "failed":
         return row("retry", f"failed: {known.error_text}", status="failed", hint=known.hint)
     return row("create", "planned in an earlier run, not made yet" if known.status == "pending" else why)

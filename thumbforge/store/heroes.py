@@ -72,7 +72,7 @@ def candidates(database: Database, run: sqlite3.Row) -> list[Candidate]:
         Candidate(
             ordinal=row["ordinal"],
             iteration_id=row["id"],
-            status=row["status"],
+            status="pending" if states.was_interrupted(row["status"], row["error_text"]) else row["status"],
             picked=row["id"] == run["picked_iteration_id"],
             compliant=None if row["compliant"] is None else bool(row["compliant"]),
             error=split_hint(row["error_text"])[0] if row["error_text"] else None,

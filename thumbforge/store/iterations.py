@@ -35,6 +35,11 @@ class KnownIteration:
     executor_had_lease: bool
     hint: str = ""
 
+    @property
+    def was_interrupted(self) -> bool:
+        """Neither made nor failed: it was stopped in the middle, and that is not charged."""
+        return states.was_interrupted(self.status, self.error_text)
+
 
 _KNOWN = """
 SELECT idempotency_key, key_parts_json, iteration.id, iteration.run_id, iteration.status, iteration.error_text,

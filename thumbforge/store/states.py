@@ -59,6 +59,15 @@ ITERATION: Mapping[tuple[str, str], str] = {
 _TABLES: Mapping[str, Mapping[tuple[str, str], str]] = {"run": RUN, "iteration": ITERATION}
 
 
+INTERRUPTED = "interrupted"
+"""How the error of an iteration begins that was stopped in the middle."""
+
+
+def was_interrupted(status: str | None, error_text: str | None) -> bool:
+    """Whether an iteration waits to be gone on with: the ledger has it as failed, and nothing has failed."""
+    return status == "failed" and (error_text or "").startswith(INTERRUPTED)
+
+
 def change(
     connection: sqlite3.Connection,
     table: Literal["run", "iteration"],

@@ -7,6 +7,7 @@ import sqlite3
 from typing import Any
 
 from thumbforge.errors import NotFound, UsageError, split_hint
+from thumbforge.store import states
 from thumbforge.store.attempts import Spent
 from thumbforge.store.database import Database
 
@@ -15,7 +16,7 @@ _COUNTS = """
 SELECT run_item.run_id,
        count(*) AS total,
        sum(iteration.status IS 'completed') AS completed,
-       sum(iteration.status IS 'failed') AS failed
+       sum(iteration.status IS 'failed' AND coalesce(iteration.error_text, '') NOT LIKE 'interrupted%') AS failed
 FROM run_item LEFT JOIN iteration ON iteration.id = run_item.iteration_id
 GROUP BY run_item.run_id
 """
@@ -125,7 +126,7 @@ def _iteration(row: sqlite3.Row, plan: dict[str, Any]) -> dict[str, Any]:
         "title": item.get("title"),
         "action": row["action"],
         "reason": row["reason"],
-        "status": row["status"] or "pending",
+        "status": "pending" if states.was_interrupted(row["status"], row["error_text"]) else row["status"] or "pending",
         "key": row["planned_key"],
         "picked": row["id"] is not None and row["id"] == row["picked_iteration_id"],
         **_error(row["error_text"]),

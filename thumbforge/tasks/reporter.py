@@ -6,7 +6,6 @@ Light on purpose: doit imports every reporter for each command.
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -94,17 +93,12 @@ class ThumbReporter(ConsoleReporter):  # type: ignore[misc]
 
 def ending(result: Result) -> str:
     """One line on how a batch ended, and one on how to go on where something is left."""
+    from thumbforge.making.rollup import tally
+
     run = f" (run {result.run_id[:8]})" if result.run_id else ""
-    line = result.stop or f"{result.planned.series.name}: {tally(result)}{run}"
+    line = result.stop or f"{result.planned.series.name}: {tally(result.items)}{run}"
     hint = how_to_go_on(result)
     return f"{line}\n{hint}" if hint else line
-
-
-def tally(result: Result) -> str:
-    """`1 drawn again, 29 up to date`: what became of the items, the failures last."""
-    found = Counter(item.became for item in result.items)
-    order = ("made", "drawn again", "put back", "up to date", "pending", "failed")
-    return ", ".join(f"{found[word]} {word}" for word in order if found[word]) or "no items"
 
 
 def how_to_go_on(result: Result) -> str:

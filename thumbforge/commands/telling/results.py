@@ -9,14 +9,14 @@ from typing import Any
 from thumbforge.commands.command import print_json
 from thumbforge.commands.telling.view import print_hints, print_table, write
 from thumbforge.errors import Exit
-from thumbforge.making.rollup import ItemResult, Result
+from thumbforge.making.rollup import ItemResult, Result, tally
 from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.plan import Row, counts
 from thumbforge.planning.prices import calls_to_a_service, estimate, price_as_dict
 from thumbforge.planning.project import Project, relative
 from thumbforge.spoken import spoken
 from thumbforge.store.pictures import StoredPicture
-from thumbforge.tasks.reporter import how_to_go_on, tally
+from thumbforge.tasks.reporter import how_to_go_on
 from thumbforge.text import counted, one_line
 
 
@@ -93,7 +93,7 @@ def print_result(result: Result, project: Project, page: str, *, as_json: bool) 
     print_table(("part", "title", "status", "size", "compliant", "file", "error"), [_line(item) for item in told])
     at_the_end = result.reason.hint if result.reason else ""
     print_hints("part", ((_part(item.before), item.hint) for item in told if item.hint != at_the_end))
-    write(result.stop or f"{tally(result)}: out/{result.planned.series.name}/")
+    write(result.stop or f"{tally(result.items)}: out/{result.planned.series.name}/")
     _print_locked(result)
     if titles := _hard_to_read(result):
         write(titles)
