@@ -24,12 +24,12 @@ def test_every_command_of_ours_is_known() -> None:
 @pytest.mark.parametrize(
     ("started", "tool"),
     [
-        ("/home/me/.venv/bin/doit", "doit"),
+        ("/x/.venv/bin/doit", "doit"),
         ("doit.exe", "doit"),
         ("/x/site-packages/doit/__main__.py", "doit"),
-        ("/home/me/.venv/bin/thumbforge", "thumbforge"),
+        ("/x/.venv/bin/thumbforge", "thumbforge"),
         ("/x/thumbforge/commands/main.py", "thumbforge"),
-        ("/home/doit/me.py", "thumbforge"),
+        ("/x/doit/me.py", "thumbforge"),
         ("", "thumbforge"),
     ],
 )
