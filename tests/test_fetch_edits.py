@@ -180,12 +180,12 @@ def test_kill_9_in_the_middle_of_an_ingest_of_1200(point: str, long_list: Site, 
     shutil.copytree(long_list.root, tmp_path / "site")
     site = Site(tmp_path / "site", api.environment)
     api.lists[LIST] = [row(n, f"New {n}") for n in range(2, 1202)]
-    process = site.with_environment(THUMBFORGE_FAULT=point).start("fetch", LINK, "--refresh")
+    process = site.with_environment(THUMBFORGE_FAULT=point).start("fetch", LINK, "--rename")
     assert finish(process).code == -signal.SIGKILL
     closed = site.query("SELECT id, valid_to FROM item_fact WHERE valid_to IS NOT NULL")
     assert len(load_playlist(site.root / f"specs/playlists/{LIST}.yaml").spec.items) == 1201
     time.sleep(0.01)
-    document = site.fetch(LINK, "--refresh")
+    document = site.fetch(LINK, "--rename")
     assert (document["items"], document["changes"]) == (1200, [])
     assert [value for _, value, _ in site.facts("title")] == [f"New {n}" for n in range(2, 1202)]
     assert [(v, p) for v, p, _ in site.facts("part")] == [(video(n), n) for n in range(2, 1202)]
@@ -204,13 +204,13 @@ def test_kill_9_at_any_moment_leaves_a_whole_file(site: Site, api: DataApi) -> N
     for turn in range(4):
         api.lists[LIST] = [row(n, f"Turn {turn} lesson {n}") for n in range(1, 300)]
         seen = len(api.asked)
-        process = site.start("fetch", LINK, "--refresh")
+        process = site.start("fetch", LINK, "--rename")
         wait_for(lambda seen=seen: len(api.asked) >= seen + 13 or process.poll() is not None)  # noqa: B023
         time.sleep(random.random() * 0.15)
         process.kill()
         process.communicate()
         load_playlist(site.root / f"specs/playlists/{LIST}.yaml")
-    site.fetch(LINK, "--refresh")
+    site.fetch(LINK, "--rename")
     assert [item["title"] for item in site.items(LIST)] == [f"Turn 3 lesson {n}" for n in range(1, 300)]
     assert len(site.facts("title")) == 299
 
@@ -218,7 +218,7 @@ def test_kill_9_at_any_moment_leaves_a_whole_file(site: Site, api: DataApi) -> N
 def test_two_fetches_at_once_do_no_harm(site: Site, api: DataApi) -> None:
     """Both end well; one list, each item once."""
     api.lists[LIST] = [row(n) for n in range(1, 121)]
-    for process in [site.start("fetch", LINK, "--refresh") for _ in range(2)]:
+    for process in [site.start("fetch", LINK, "--rename") for _ in range(2)]:
         told = finish(process)
         assert told.code == 0, told.err
     assert site.parts(LIST) == [(video(n), n) for n in range(1, 121)]

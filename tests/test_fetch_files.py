@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -324,3 +326,32 @@ def test_an_answer_of_ytdlp_that_is_no_list_is_an_error(tool: Site, tmp_path: Pa
         (tmp_path / "answer.json").write_text(content)
         site = tool.with_environment(FAKE_YTDLP_FILE=str(tmp_path / "answer.json"))
         assert says in refused(site.run("fetch", LINK, "--json"), 1, "source_failed")["message"]
+
+
+def test_titles_that_all_change_at_once_are_asked_for(site: Site) -> None:
+    """The list in another language: the titles stay, one line says what takes the new ones, and that line works. One
+    that changed alone, and a new video beside, follow as ever."""
+    rows = {"aaaaaaaaaa1": "Bonjour", "aaaaaaaaaa2": "Le bois"}
+    english = {"aaaaaaaaaa1": "Hello", "aaaaaaaaaa2": "Wood", "aaaaaaaaaa3": "New"}
+
+    def write(titles: dict[str, str]) -> None:
+        lines = ["title,video", *(f"{title},{video}" for video, title in titles.items())]
+        (site.root / "my list.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def titles() -> list[str]:
+        return [item["title"] for item in site.items("my-list")]
+
+    write(rows)
+    site.fetch("my list.csv")
+    write(english)
+    told = site.run("fetch", "my list.csv")
+    assert (told.code, titles()) == (0, ["Bonjour", "Le bois", "New"])
+    assert told.err.count("all 2 titles would change at once") == 1
+    assert "at once" in site.run("fetch", "my list.csv").err
+    assert titles() == ["Bonjour", "Le bois", "New"]  # also now that the list has a title that agrees
+    [command] = re.findall(r"thumbforge (fetch .+) takes the new ones", told.err)
+    assert site.run(*shlex.split(command)).code == 0
+    assert titles() == list(english.values())
+    write({**english, "aaaaaaaaaa1": "Hello again"})
+    assert "at once" not in site.run("fetch", "my list.csv").err
+    assert titles()[0] == "Hello again"

@@ -50,7 +50,14 @@ def _print_shown(shown: dict[str, Any]) -> None:
     )
 
 
-def _plain(value: float | int | str) -> str:
+def _known(value: float | int | str) -> float | int | str | None:
+    """Nothing is said where the text is empty."""
+    return None if value == "" else value
+
+
+def _plain(value: float | int | str | None) -> str:
+    if value is None:
+        return ""
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -63,10 +70,10 @@ def _settings(project: Project) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "value": setting.read(found.text(name)),
+            "value": _known(setting.read(found.text(name))),
             "origin": found.origin(name),
             "variable": settings.variable(name),
-            "default": setting.read(setting.default),
+            "default": _known(setting.read(setting.default)),
             "about": setting.about,
         }
         for name, setting in settings.SETTINGS.items()

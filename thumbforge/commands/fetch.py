@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from thumbforge.playlists.fetch import FetchOutcome, FetchRequest
     from thumbforge.playlists.thumbnails import Thumbnail
 
-ALL = 2
-"""So many titles, and no other, that change at once are worth a word."""
 SOURCES = {"api": "YouTube Data API", "ytdlp": "yt-dlp", "file": "file"}
 
 
@@ -31,7 +30,13 @@ def _fetch(project: Project, arguments: Arguments) -> int:
 
     options = arguments.options
     configure_logging(project)
-    request = FetchRequest(arguments.words[0], options["source"], options["refresh"], options["parts"] or "next")
+    request = FetchRequest(
+        arguments.words[0],
+        options["source"],
+        refresh=options["refresh"],
+        rename=options["rename"],
+        numbering=options["parts"] or "next",
+    )
     with stoppable():
         outcome = bring(project, request)
         pictures = _pictures(project, outcome, options["refresh"]) if options["thumbnails"] else None
@@ -62,7 +67,7 @@ def bring(project: Project, request: FetchRequest) -> FetchOutcome:
     target = target_of(request, project.cwd)
     _tell_choice(target.link)
     outcome = fetch(project, request, target)
-    for warning in (*_told(outcome, proposed=request.numbering == "proposed"), *_all_renamed(outcome)):
+    for warning in (*_told(outcome, proposed=request.numbering == "proposed"), *_held(outcome, request.word)):
         log.warning(warning)
     return outcome
 
@@ -87,13 +92,12 @@ def _next(project: Project, outcome: FetchOutcome) -> str:
     return f"thumbforge batch {outcome.name} --hero PICTURE"
 
 
-def _all_renamed(outcome: FetchOutcome) -> Iterator[str]:
-    """A change of every title is another language, or another list, more often than an owner's work."""
-    renamed = sum(change.kind == "renamed" for change in outcome.changes)
-    if renamed >= ALL and renamed == len(outcome.playlist.items):
+def _held(outcome: FetchOutcome, word: str) -> Iterator[str]:
+    """What is asked before every title changes at once."""
+    if outcome.held:
         yield (
-            f"all {renamed} titles have changed at once: is it the same list in another language? What reads the topic"
-            " would be painted anew; a fetch from the source as before brings the old titles back"
+            f"all {outcome.held} titles would change at once: is it the same list in another language? They stay as"
+            f" they are; thumbforge fetch {shlex.quote(word)} --rename takes the new ones"
         )
 
 
@@ -224,6 +228,7 @@ class Fetch(ThumbCommand):
             (
                 choice("source", "where to ask; where it is not said, what is there, in this order", *SOURCES),
                 flag("refresh", "ask again, also within 24 hours; a second time, believe a list that is short"),
+                flag("rename", "take the new titles, also where every one changes at once; asks again within 24 hours"),
                 choice("parts", "parts of new videos instead of the next free ones", "from-title", "position", "none"),
                 flag("thumbnails", "store each video's current thumbnail in .thumbforge/thumbnails/"),
             ),

@@ -12,7 +12,6 @@ from typing import Any
 from thumbforge import __version__
 from thumbforge.errors import Exit, ThumbforgeError, UsageError
 from thumbforge.streams import prepare
-from thumbforge.text import nearest
 
 # doit's own commands end with its codes (1 failed, 2 error, 3 before start); under `thumbforge` they end with ours.
 _NATIVE = {0: 0, 1: 1, 2: 1, 3: 2}
@@ -80,7 +79,7 @@ def _run(arguments: list[str]) -> int:
         return int(Exit.DONE)
     elif arguments[0] == "help" and arguments[1:] and arguments[1] in commands and is_ours(commands, arguments[1]):
         arguments = [*arguments[1:], "--help"]
-    elif arguments[0] == "help" and len(arguments) == 2 and nearest(arguments[1], names) and arguments[1] not in names:
+    elif arguments[0] == "help" and len(arguments) == 2 and not _has_a_page(arguments[1], names):
         return fail(not_a_command("thumbforge", arguments[1], names), as_json=False)
     at = place_of_command(arguments, commands)
     if at is None and {"-h", "--help"} & set(arguments):
@@ -108,6 +107,11 @@ def _run(arguments: list[str]) -> int:
     except SystemExit as ended:  # our reporter's way to an exit code of its own
         code = int(ended.code or 0)
     return _ours(command, code)
+
+
+def _has_a_page(word: str, commands: Sequence[str]) -> bool:
+    """Whether doit's help knows the word: a command, a task's name, or "task", how they are written."""
+    return word in commands or word in {"task", "thumb", "sheet"} or ":" in word or word.startswith("-")
 
 
 def _named_folder(words: Sequence[str]) -> str | None:

@@ -294,6 +294,8 @@ def _changes(wanted: Wanted, take: int, art_sha256: str | None, snapshot: Snapsh
     names = [n for n in {**new, **old} if n in new and n != "art" and (old.get(n) or "") != (new[n] or "")]
     if len(names) > 1 and "spec_hash" in names:  # the hash only repeats what the other fields say
         names.remove("spec_hash")
+    if "provider_profile" in names and "profile" in names:  # the art key has the same id
+        names.remove("profile")
     if "painter" in names and _by_a_painter(before):
         names = [name for name in names if name not in _PAINTERS]
         old.setdefault("painter", 1)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from thumbforge import install
 from thumbforge.errors import NotFound, UsageError
@@ -42,6 +42,7 @@ class FetchRequest:
     word: str
     source: str | None = None
     refresh: bool = False
+    rename: bool = False
     numbering: Numbering = "next"
     name_of: Callable[[PlaylistHead], str] = lambda _: ""
 
@@ -74,6 +75,8 @@ class FetchOutcome:
     """Those of the warnings that tell of a title with another number than its part."""
     numbering: Taken = "next"
     """How new videos got their parts."""
+    held: int = 0
+    """So many titles of the source were not taken over, because every one would have changed at once."""
     units: int = 0
     run_id: str | None = None
 
@@ -110,21 +113,32 @@ def fetch(
     YAML that is wrong.
     """
     now = time.time()
-    if not request.refresh and (fresh := _fresh(project, target, now)):
+    if not (request.refresh or request.rename) and (fresh := _fresh(project, target, now)):
         return fresh
     fetched, units = _asked(project, target, environ)
     head = fetched.playlist.playlist
     state = state_of(project.home, head.id)
     whole = fetched.missing <= state.missing or (request.refresh and fetched.missing == state.doubted)
-    merged_into = partial(merge, fetched=fetched, numbering=request.numbering, whole=whole, head_before=state.head)
+    numbering, rename = request.numbering, request.rename
+    merged_into = partial(
+        merge,
+        fetched=fetched,
+        numbering=numbering,
+        whole=whole,
+        rename=rename,
+        held=state.held,
+        head_before=state.head,
+    )
     name = request.name_of(head)
     written = playlist_file.change(project.root, head.id, lambda old: merged_into(old).playlist, name)
     run_id = playlist_file.record(project, written.playlist)
     doubts = () if whole else _doubts(written.playlist, fetched)
-    known = {"doubted": fetched.missing} if doubts else {"missing": fetched.missing, "doubted": None}
-    done = replace(state, playlist=head.id, source=target.source, fetched_at=now, head=head.model_dump(), **known)
-    keep_state(project.home, done, target.link)
+    known: dict[str, Any] = {"doubted": fetched.missing} if doubts else {"missing": fetched.missing, "doubted": None}
     merged = merged_into(written.before)
+    known |= {"head": head.model_dump(), "held": dict(merged.held)}
+    keep_state(
+        project.home, replace(state, playlist=head.id, source=target.source, fetched_at=now, **known), target.link
+    )
     return FetchOutcome(
         source=target.source,
         name=written.name,
@@ -137,6 +151,7 @@ def fetch(
         warnings=(*fetched.warnings, *doubts, *merged.warnings),
         disagreements=merged.disagreements,
         numbering=merged.numbering,
+        held=len(merged.held),
         units=units,
         run_id=run_id,
     )

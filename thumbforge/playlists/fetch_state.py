@@ -22,7 +22,8 @@ MAX_ANSWERS_BYTES = 50_000_000
 @dataclass(frozen=True, slots=True)
 class FetchState:
     """`fetched_at` is in Unix seconds. `missing` entries were counted but not listed when the list was last believed,
-    `doubted` in a shorter list that was not; `head` is the list's head as the source gave it."""
+    `doubted` in a shorter list that was not; `head` is the list's head as the source gave it, `held`
+    are its titles, by item, that were not taken over."""
 
     playlist: str = ""
     source: str = ""
@@ -30,6 +31,7 @@ class FetchState:
     missing: int = 0
     doubted: int | None = None
     head: Mapping[str, Any] = field(default_factory=dict)
+    held: Mapping[str, str] = field(default_factory=dict)
 
     def is_fresh(self, now: float, source: str) -> bool:
         """A clock that was set back does not make a list fresh for ever."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Literal
 
 from thumbforge.models import Item, Playlist, PlaylistHead
@@ -26,6 +27,7 @@ Taken = Literal["next", "from-title", "position", "none", "source"]
 """How they got them in the end; "source" is what a CSV says."""
 Kind = Literal["added", "returned", "removed", "renamed", "moved"]
 
+NOTHING: Mapping[str, str] = MappingProxyType({})
 DURATION_SLACK_S = 1.0  # sources round differently
 
 
@@ -50,6 +52,8 @@ class Merged:
     """Titles with another number than their part, one line for each; among the warnings, too."""
     numbering: Taken = "next"
     """How new videos got their parts."""
+    held: Mapping[str, str] = field(default_factory=dict)
+    """By item (`VIDEO:1`) the title that was not taken over, because every title would have changed at once."""
 
 
 def keyed(items: Iterable[Item]) -> dict[Key, Item]:
@@ -68,17 +72,24 @@ def merge(
     numbering: Numbering = "next",
     *,
     whole: bool = True,
+    rename: bool = False,
+    held: Mapping[str, str] = NOTHING,
     head_before: Mapping[str, Any] | None = None,
 ) -> Merged:
     """The playlist as it is from now on. Merging the same again changes nothing.
 
-    `whole`: the list is not shorter than it should be, so what it leaves out is gone. `head_before` is the head that
+    `whole`: the list is not shorter than it should be, so what it leaves out is gone. Where every title of a list would
+    change, it is in another language, or another list, more often than an owner's work: they stay, unless `rename` is
+    said; `held` are those that an earlier fetch did not take over. `head_before` is the head that
     the last fetch gave: where the user has not changed a field of it, it follows YouTube.
     """
     before = keyed(old.items if old else ())
     listed = keyed(fetched.playlist.items)
     if numbering == "proposed":
         numbering = "from-title" if not old and not fetched.has_parts and are_numbered(fetched.playlist) else "next"
+    kept = set() if rename else _kept_titles(before, listed, held)
+    not_taken = {_written(key): listed[key].title for key in kept}
+    listed = {key: _titled_as(before[key], item) if key in kept else item for key, item in listed.items()}
     hidden = {skipped.video for skipped in fetched.skipped}
     now = {key: _updated(before[key], item) if key in before else item for key, item in listed.items()}
     for key, item in before.items():
@@ -93,13 +104,31 @@ def merge(
     changes = tuple(_changes(before, dict(zip(order, items, strict=True))))
     disagreements = tuple(_disagreements(items, changes, numbering))
     taken: Taken = "source" if fetched.has_parts and numbering == "next" else numbering
-    return Merged(playlist, changes, (*warnings, *disagreements), disagreements, taken)
+    return Merged(playlist, changes, (*warnings, *disagreements), disagreements, taken, not_taken)
 
 
 def are_numbered(playlist: Playlist) -> bool:
     """Whether the titles number the list: at least half of them, and two, say a part, and no two say the same."""
     said = [part for item in playlist.items if (part := part_in(item.title)) is not None]
     return len(said) >= 2 and len(said) * 2 >= len(playlist.items) and len(set(said)) == len(said)
+
+
+def _kept_titles(before: Mapping[Key, Item], listed: Mapping[Key, Item], held: Mapping[str, str]) -> set[Key]:
+    """The items whose new title is not taken over: every one of a list that is known, where all of several change, and
+    those that were held before and are told the same again."""
+    known = [key for key in listed if key in before]
+    changed = {key for key in known if listed[key].title != before[key].title}
+    if len(changed) == len(known) > 1:
+        return changed
+    return {key for key in changed if held.get(_written(key)) == listed[key].title}
+
+
+def _written(key: Key) -> str:
+    return f"{key[0]}:{key[1]}"
+
+
+def _titled_as(before: Item, listed: Item) -> Item:
+    return listed.model_copy(update={"title": before.title})
 
 
 def _updated(item: Item, listed: Item) -> Item:

@@ -15,6 +15,10 @@ from thumbforge.errors import ThumbforgeError, UsageError
 from thumbforge.tasks import session as sessions
 from thumbforge.text import nearest
 
+_TASKS = "thumbforge list --all shows the tasks"
+_NO_TASK = re.compile(r"(?:Task dependency )?'([^']*)' (?:is not a task|does not exist)")
+NEED_A_TASK = frozenset({"info", "ignore", "strace"})
+"""doit's commands that do nothing without one."""
 _ARGUMENTS = re.compile(r"\s*\(args=\[\], kwargs=\{\}\)")
 
 
@@ -55,7 +59,7 @@ class ItemInfo(Info):  # type: ignore[misc]
 
 def not_a_task(word: str, known: set[str]) -> UsageError:
     near = nearest(word, known)
-    hint = f"did you mean {near[0]}?" if near else "thumbforge list --all shows the tasks; a part or a video id will do"
+    hint = f"did you mean {near[0]}?" if near else _TASKS
     return UsageError(f"{word!r} is no task", hint=hint)
 
 
@@ -66,6 +70,9 @@ def in_our_words(command: type, names: Sequence[str]) -> type:
         name = command.get_name()  # type: ignore[attr-defined]
 
         def parse_execute(self, in_args: list[str]) -> Any:
+            words = [word for word in in_args if not word.startswith("-")]
+            if self.name in NEED_A_TASK and not words and "--all" not in in_args and "-a" not in in_args:
+                raise Refused(UsageError(f"{self.name} needs a TASK", hint=_TASKS))
             try:
                 return super().parse_execute(in_args)
             except CmdParseError as error:
@@ -73,10 +80,10 @@ def in_our_words(command: type, names: Sequence[str]) -> type:
             except InvalidCommand as error:
                 if error.not_found is not None:
                     raise Refused(not_a_command("thumbforge", error.not_found, names)) from None
-                raise Refused(UsageError(*_first_line(error), hint=f"thumbforge help {self.name}")) from None
+                raise Refused(_told(str(error), self.name)) from None
             except (InvalidTask, InvalidDodoFile) as error:
                 cause = error.__cause__
-                raise Refused(cause if isinstance(cause, ThumbforgeError) else UsageError(str(error).strip())) from None
+                raise Refused(cause if isinstance(cause, ThumbforgeError) else _told(str(error), self.name)) from None
 
         def _not_an_option(self, said: str) -> UsageError:
             said = said.removeprefix("Error parsing Command: ").partition(" (parsing options")[0]
@@ -89,5 +96,14 @@ def in_our_words(command: type, names: Sequence[str]) -> type:
     return Native
 
 
-def _first_line(error: Exception) -> tuple[str]:
-    return (str(error).strip().partition("\n")[0],)
+def _told(said: str, command: str) -> UsageError:
+    """doit's sentence in ours; a word that is no task is what it mostly is about."""
+    if found := _NO_TASK.search(said):
+        return not_a_task(found[1], set(known_tasks()))
+    line = said.strip().partition("\n")[0]
+    return UsageError(line, hint=f"thumbforge help {command}")
+
+
+def known_tasks() -> list[str]:
+    session = sessions.current()
+    return list(session.rows) if session else []
