@@ -34,7 +34,7 @@ def test_a_run_is_shown_by_the_start_of_its_id(finished: Project) -> None:
     told = finished.run("runs", "show", run["id"][:6])
     assert told.code == 0
     facts = dict(line.split(maxsplit=1) for line in told.out.split("\n\n")[0].splitlines())
-    assert (facts["run"], facts["status"], facts["calls"]) == (run["id"], "completed", "12")
+    assert (facts["run"], facts["status"], facts["calls"]) == (run["id"][:8], "completed", "12")
     assert facts["items"] == "12: 12 completed, 0 failed, 0 pending"
     assert all(f"Lesson {n} " in told.out for n in range(1, 13))
 

@@ -59,10 +59,13 @@ def _files(project: Project) -> Iterator[dict[str, Any]]:
 
 
 def _picks(project: Project) -> Iterator[dict[str, Any]]:
+    from thumbforge.planning.hero_files import hero_files
     from thumbforge.planning.project import relative
+    from thumbforge.planning.reference import hero_of_file
     from thumbforge.store.heroes import candidates
     from thumbforge.store.views import find_run, list_runs
 
+    known = {hero_of_file(path).run_id for path in hero_files(project.root)}  # recorded as runs by batches with them
     with project.reading() as database:
         runs = (
             [run for kind in ("hero", "iterate") for run in list_runs(database, kind=kind, status=None, limit=_RUNS)]
@@ -72,7 +75,7 @@ def _picks(project: Project) -> Iterator[dict[str, Any]]:
         for run in sorted(runs, key=lambda run: run["started_at"] or 0, reverse=True):
             assert database is not None
             pick = next((c for c in candidates(database, find_run(database, run["id"])) if c.picked), None)
-            if pick is None or pick.final is None:
+            if pick is None or pick.final is None or run["id"] in known:
                 continue
             yield {
                 "hero": run["id"][:8],

@@ -50,7 +50,7 @@ def _list(project: Project, arguments: Arguments) -> int:
         return Exit.DONE
     from thumbforge.commands.telling.view import print_table
 
-    columns = ("profile", "provider", "key", "reads", "at once", "paid", "problem")
+    columns = ("profile", "provider", "state", "reads", "at once", "paid", "problem")
     print_table(columns, [_cells(row) for row in shown])
     return Exit.DONE
 

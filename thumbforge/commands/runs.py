@@ -222,7 +222,7 @@ def _print_run(shown: dict[str, Any]) -> None:
     done = ", ".join(f"{summary[state]} {state}" for state in ("completed", "failed", "pending"))
     calls = sum(attempt["calls"] for attempt in shown["attempts"])
     for name, value in (
-        ("run", run["id"]),
+        ("run", run["id"][:8]),
         ("kind", run["kind"]),
         ("status", run["status"] if run["error"] is None else f"{run['status']}: {run['error']}"),
         ("series", run["series"]),
@@ -230,7 +230,7 @@ def _print_run(shown: dict[str, Any]) -> None:
         ("template", run["template"]),
         ("provider", run["provider"]),
         ("reference", run["reference"] and run["reference"][:12]),
-        ("parent run", run["parent_run_id"]),
+        ("parent run", (run["parent_run_id"] or "")[:8]),
         ("started", when(run["started_at"])),
         ("finished", when(run["finished_at"])),
         ("exit code", run["exit_code"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Literal
@@ -18,6 +19,14 @@ if TYPE_CHECKING:
     from thumbforge.upkeep.job import Job
     from thumbforge.upkeep.rebuild import Rebuilt
     from thumbforge.upkeep.repair import Removal
+
+
+_LONG_ID = re.compile(r"[0-9a-f]{64}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def _short(subject: str) -> str:
+    """A key or an id as tables have it; a path is whole."""
+    return subject[:8] if _LONG_ID.fullmatch(subject) else subject
 
 
 @contextmanager
@@ -120,7 +129,7 @@ def _tell(project: Project, job: Job, found: Iterator[Removal | Foreign], argume
         print_json({"run": job.run_id, **document, "exit_code": Exit.DONE})
         return Exit.DONE
     if gone:
-        print_table(("kind", "what", "bytes"), [(r.kind, r.subject, str(r.bytes)) for r in gone])
+        print_table(("kind", "what", "bytes"), [(r.kind, _short(r.subject), str(r.bytes)) for r in gone])
     if foreign:
         write(f"Left alone, because they are not thumbforge's: {', '.join(foreign)}")
     size = f"{counted(len(gone), 'thing')}, {total / 1e6:.1f} MB"

@@ -145,7 +145,7 @@ def _print_candidates(project: Project, run: sqlite3.Row, found: list[Candidate]
     from thumbforge.commands.telling.view import print_hints, print_table, write
     from thumbforge.planning.project import relative
 
-    write(f"{run['kind']} run {run['id']} ({run['status']})")
+    write(f"{run['kind']} run {run['id'][:8]} ({run['status']})")
     print_table(
         ("pick", "candidate", "status", "compliant", "iteration", "picture", "error"),
         [

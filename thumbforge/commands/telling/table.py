@@ -17,17 +17,24 @@ GAP = "  "
 TITLES = frozenset({"title", "text", "says", "playlist"})
 """Free text, of which the beginning is enough."""
 LEAVES = (
-    "reads", "size", "compliant", "bytes", "key", "hash", "package", "art", "picture", "asset", "removed", "template",
-    "provider", "kind", "started", "fetched", "made", "from", "extends", "file", "iteration",
+    "reads", "exit", "size", "compliant", "bytes", "key", "hash", "package", "art", "picture", "asset", "removed",
+    "template", "provider", "kind", "started", "fetched", "made", "from", "extends", "file", "iteration",
 )  # fmt: skip
 """What only describes; the first one goes first."""
 BELOW = frozenset({"error", "problem"})
 """Always on a line of its own, under the row."""
-REASONS = frozenset({"reason", "note", "warnings", "skipped because", "was"})
+REASONS = frozenset({"reason", "note", "warnings", "skipped because", "was", "detail"})
 """In the row where it is short, else under it."""
 SHORT = 24
-RIGHT = frozenset({"part", "items", "done", "redraw", "retry", "make", "failed", "locked", "position", "place"})
-"""Numbers."""
+COUNTS = frozenset(
+    {
+        *("items", "done", "redraw", "retry", "make", "failed", "locked"),
+        *("calls", "without a price", "perhaps billed"),
+    }
+)
+"""Numbers of things, of which none is worth no word where there is no column for it."""
+RIGHT = COUNTS | {"part", "position", "place", "before", "after"}
+"""Numbers, which say what they are where there is no column for them."""
 FLOORS = (24, 12, 6)
 """Cells that a title keeps: at first, when there is nothing left that only describes, and before it goes itself."""
 STYLES: Mapping[str, str] = {
@@ -94,8 +101,11 @@ def _fit(names: Sequence[str], wanted: Sequence[int], nothing: Sequence[int], wi
                 left.pop(at, None)
             if found := _shrunk(names, left, width, floor):
                 return found
-    left = {at: wide for at, wide in left.items() if names[at] not in TITLES}
-    return _shrunk(names, left, width, 0)
+    titles = [at for at in left if names[at] in TITLES]
+    for gone in (titles[1:], titles):
+        if found := _shrunk(names, {at: wide for at, wide in left.items() if at not in gone}, width, FLOORS[2]):
+            return found
+    return {}
 
 
 def _shrunk(names: Sequence[str], widths: Mapping[int, int], width: int, floor: int) -> dict[int, int]:
@@ -129,7 +139,7 @@ def _flowed(names: Sequence[str], cells: Sequence[str], width: int) -> Iterator[
     """A row for which there is no room: its cells one after another, none of them cut, and no title."""
     line: list[Span] = []
     for name, cell in zip(names, cells, strict=True):
-        if not cell or name in TITLES or name in LEAVES:
+        if not cell or name in TITLES or name in LEAVES or (name in COUNTS and cell == "0"):
             continue
         text = f"{name} {cell}" if name in RIGHT else cell
         if line and sum(cell_len(span.text) for span in line) + len(GAP) + cell_len(text) > width:
