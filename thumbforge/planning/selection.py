@@ -34,7 +34,8 @@ def select(rows: Sequence[Row], only: str | None) -> tuple[Row, ...]:
         if any(_number(row) in numbers for numbers in ranges) or any(STATES[state](row) for state in states)
     )
     if not chosen and ranges:
-        raise UsageError(f"only={only} selects no item")
+        numbers = [_number(row) for row in rows]
+        raise UsageError(f"only={only} selects no item", hint=f"there are {min(numbers)} to {max(numbers)}")
     return chosen
 
 

@@ -46,5 +46,9 @@ def _first_step(tool: str) -> Iterator[str]:
 def not_a_command(tool: str, word: str, known: Sequence[str]) -> UsageError:
     """For a word that is neither a command nor a task, with the one that was meant."""
     near = nearest(word, known)
-    hint = f"did you mean {tool} {near[0]}?" if near else f"{tool} help lists the commands, {tool} list --all the tasks"
+    hint = (
+        f"did you mean {tool} {near[0]}?"
+        if near
+        else f"{tool} help lists the commands; {tool} list --all shows the tasks"
+    )
     return UsageError(f"{word!r} is neither a command nor a task", hint=hint)
