@@ -162,6 +162,7 @@ def test_the_table_of_a_command_is_whole(name: str) -> None:
     assert all(verb.help and f"doit {name} {verb.usage}".rstrip() in shown for verb in cls.verbs)
     assert all(option.help for option in cls.every_option())
     assert all(option.written in shown for option in cls.every_option())
+    assert len(cls.example.split("; ")) > 1
     for example in cls.example.split("; "):
         first, *words = shlex.split(example)
         typed = take_apart(name, cls.verbs, words)

@@ -78,6 +78,16 @@ def test_heroes_are_listed_with_the_series_that_name_them(project: Project) -> N
     assert "No heroes yet" in Project(project.root.parent / "nothing").run("hero", "list", cwd=project.root.parent).out
 
 
+def test_a_candidate_is_asked_for_by_part_where_that_is_one_video(project: Project) -> None:
+    """With its playlist, or where there is only one; with two lists a number is no video."""
+    words = ("hero", "generate", "2", "--count", "1", "provider=fake", "template=plain")
+    run = project.shown(*words)["run"]
+    assert project.shown("runs", "show", run)["iterations"][0]["video"] == video(2)
+    project.playlist([item(7)], name="other")
+    assert project.run(*words).code == 3
+    assert project.run(*words, "playlist=show").code == 0
+
+
 def test_a_template_may_be_asked_for_in_one_version(project: Project) -> None:
     """Another one is not found, whoever asks; the name alone is whatever there is."""
     project.template(version=3)

@@ -152,7 +152,7 @@ class Config(ThumbCommand):
     name = "config"
     doc_purpose = "show each setting with its origin, or where the files of the project are"
     doc_description = "Nothing is changed, and a key is never shown."
-    example = "config show"
+    example = "config show; config path --json"
     default = "show"
     verbs = (
         Verb(

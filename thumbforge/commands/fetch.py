@@ -217,7 +217,7 @@ class Fetch(ThumbCommand):
         "removed. A list is fresh for 24 hours. New videos get the next free parts; a part once given stays with its "
         "video. The key of the API is THUMBFORGE_YOUTUBE_API_KEY; without one yt-dlp is used, where it is installed."
     )
-    example = "fetch 'https://www.youtube.com/playlist?list=PL…'"
+    example = "fetch 'https://www.youtube.com/playlist?list=PL…'; fetch list.csv --parts from-title"
     verbs = (
         Verb(
             "",

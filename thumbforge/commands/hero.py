@@ -161,7 +161,7 @@ class Hero(ThumbCommand):
         "RUN is a hero run's id or the start of it, ITERATION that of one candidate. What generate and iterate make "
         "can be gone on with by runs resume, and is a hero for batch: hero=RUN means its pick."
     )
-    example = "hero generate dQw4w9WgXcQ --count 4"
+    example = "hero look me.jpg; hero generate dQw4w9WgXcQ --count 4"
     verbs = (
         Verb("list", (), _list, "the pictures of specs/heroes, and the picks of hero runs"),
         Verb(

@@ -128,6 +128,6 @@ class Init(ThumbCommand):
     doc_description = (
         "Writes dodo.py, .gitignore, thumbforge.toml, requirements.txt and specs/ with a small example series."
     )
-    example = "init my-channel"
+    example = "init my-channel; init ."
     options = ()
     verbs = (Verb("", (Word("DIR"),), _init, "the directory, which is made where it is missing"),)

@@ -183,7 +183,7 @@ class Playlists(ThumbCommand):
     name = "playlist"
     doc_purpose = "list or show playlists, or give their videos new parts"
     doc_description = "NAME is a playlist's name, id or address."
-    example = "playlist renumber my-list --start 0 --skip dQw4w9WgXcQ --dry-run"
+    example = "playlist show my-list; playlist renumber my-list --start 0 --skip dQw4w9WgXcQ --dry-run"
     default = "list"
     verbs = (
         Verb("list", (), _list, "every playlist of the project"),

@@ -183,7 +183,7 @@ class Provider(ThumbCommand):
     name = "provider"
     doc_purpose = "list the providers, check that one works, or list its models"
     doc_description = "KEY is a profile's name or a provider's key. Nothing of this makes a picture or costs money."
-    example = "provider check openai"
+    example = "provider list; provider check openai"
     default = "list"
     verbs = (
         Verb("list", (), _list, "every profile, and every provider without one; asks nobody"),

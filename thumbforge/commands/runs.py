@@ -265,7 +265,7 @@ class Runs(ThumbCommand):
     doc_description = (
         "RUN is a run's id or the start of it. A run goes on from its own plan, whatever the specs say now."
     )
-    example = "runs resume 6abc4747 max_cost=1.20"
+    example = "runs list --status paused; runs resume 6abc4747 max_cost=1.20"
     default = "list"
     verbs = (
         Verb(

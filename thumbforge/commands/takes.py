@@ -148,7 +148,7 @@ class Takes(ThumbCommand):
         "ITEM is a part number, a video id, or a task's name (thumb:<series>:<video>). A new take is made with batch "
         "only=7 retake=yes. The series may be left out where the project has one."
     )
-    example = "takes use 7 1 series=my-series"
+    example = "takes list 7 series=my-series; takes use 7 1 series=my-series"
     verbs = (
         Verb("list", (_ITEM,), _list, "the takes that have art, and which one is in use", SERIES_OPTIONS),
         Verb(

@@ -270,7 +270,7 @@ class Template(ThumbCommand):
         "render and preview are for a video of a playlist or, where none is named, for a sample; what a series of the "
         "playlist says (vars, hero, output) holds."
     )
-    example = "template preview series-parts --playlist my-list --part 7"
+    example = "template new mine --from minimal; template preview mine --playlist my-list --part 7"
     default = "list"
     verbs = (
         Verb("list", (), _list, "every template, built-in and of the project"),

@@ -167,7 +167,7 @@ class Audit(ThumbCommand):
     name = "audit"
     doc_purpose = "check that the ledger, the stored pictures and the exports agree"
     doc_description = "Exit 0: all is well; 1: there are findings."
-    example = "audit"
+    example = "audit; audit --json"
     verbs = (Verb("", (), _audit, "changes nothing but its own result in the ledger"),)
 
 
@@ -175,7 +175,7 @@ class Repair(ThumbCommand):
     name = "repair"
     doc_purpose = "remove files that nothing needs, or rebuild the ledger from what the store tells"
     doc_description = "Files younger than the setting repair.grace_s stay."
-    example = "repair --apply"
+    example = "repair; repair --apply"
     verbs = (
         Verb(
             "",
@@ -205,7 +205,7 @@ class Prune(ThumbCommand):
     doc_description = (
         "Keeps what is in use, and of each item the newest superseded ones. --keep 0 keeps what is in use."
     )
-    example = "prune --keep 1 --apply"
+    example = "prune --keep 1; prune --keep 1 --apply"
     verbs = (
         Verb(
             "",

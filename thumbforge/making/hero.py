@@ -106,7 +106,8 @@ def _planned(
 
 
 def find_video(project: Project, word: str, playlist: str | None) -> tuple[LoadedPlaylist, Item]:
-    """A video of a playlist in specs/playlists, by id or link. NotFound where no playlist (or not this one) has it."""
+    """A video of a playlist in specs/playlists, by id or link, or by its part where the playlist is named or is the
+    only one. NotFound where no playlist (or not this one) has it."""
     link = parse_link(word)
     video = link.id if isinstance(link, VideoLink) else word
     names = project.catalog.playlist_names() if playlist is None else (playlist,)
@@ -117,7 +118,7 @@ def find_video(project: Project, word: str, playlist: str | None) -> tuple[Loade
             raise NotFound(f"unknown playlist {name}", hint=f"there are: {', '.join(project.catalog.playlist_names())}")
         loaded = project.catalog.load_playlist(found[1])
         for item in loaded.spec.items:
-            if item.video == video:
+            if item.video == video or (len(names) == 1 and not item.removed and str(item.part) == word):
                 return loaded, item
             titles[item.video] = item.title
     near = nearest(video, titles)

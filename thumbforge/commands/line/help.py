@@ -23,7 +23,8 @@ def command_help(
     if options:
         lines += ["", "Options:", *_told((option, _of(option, verbs)) for option in options)]
     lines += _common(options)
-    lines += ["", *_wrapped(description, 0), "", f"Example: {tool} {example}"]
+    examples = [f"  {tool} {each}" for each in example.split("; ")]
+    lines += ["", *_wrapped(description, 0), "", "Examples:", *examples]
     return "\n".join(lines)
 
 

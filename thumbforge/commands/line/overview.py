@@ -41,6 +41,7 @@ def overview(tool: str, purposes: Mapping[str, str]) -> str:
 
 def _first_step(tool: str) -> Iterator[str]:
     yield f"First step: {tool} init my-thumbnails && cd my-thumbnails && {tool} batch series=example"
+    yield f"Your own:   {tool} series new 'https://www.youtube.com/playlist?list=…' --hero me.jpg --batch"
 
 
 def not_a_command(tool: str, word: str, known: Sequence[str]) -> UsageError:
