@@ -18,6 +18,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
+def test_list_shows_the_items(made: Project) -> None:
+    """Without --all, and with it; --groups are the two lines that doit shows."""
+    assert made.run("list").out.count("thumb:show:") == made.run("list", "--all").out.count("thumb:show:") == 3
+    assert made.run("list", "--groups").out == made.doit("list").out
+
+
 def test_every_command_stands_under_a_task() -> None:
     """None is left for the rest of the page, and the page names none that there is not."""
     placed = [name for names in TASKS.values() for name in names]

@@ -42,10 +42,11 @@ def _run(arguments: list[str]) -> int:
     from doit.cmd_base import ModuleTaskLoader
     from doit.cmd_completion import TabCompletion
     from doit.cmd_info import Info
+    from doit.cmd_list import List
     from doit.doit_cmd import DoitMain
 
     from thumbforge.commands.command import fail, find_root
-    from thumbforge.commands.line.native import ItemInfo, Refused, in_our_words
+    from thumbforge.commands.line.native import ItemInfo, ItemList, Refused, in_our_words
     from thumbforge.commands.line.overview import not_a_command
 
     root = find_root(Path.cwd(), os.environ.get("DOIT_FILE"), _named_folder(arguments))
@@ -62,7 +63,7 @@ def _run(arguments: list[str]) -> int:
             empty = [word for word in cmd_args if not word]
             return [*super().process_args([word for word in cmd_args if word]), *empty]
 
-    changed: dict[type, type] = {Info: ItemInfo}
+    changed: dict[type, type] = {Info: ItemInfo, List: ItemList}
     if "tabcompletion" in arguments:
         from thumbforge.commands.line.completion import Completion
 

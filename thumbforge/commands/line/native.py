@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from doit.cmd_info import Info
+from doit.cmd_list import List
 from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand, InvalidDodoFile, InvalidTask
 
@@ -55,6 +56,18 @@ class ItemInfo(Info):  # type: ignore[misc]
     def get_reasons(reasons: Any) -> str:
         """doit's, without the arguments of a call that has none."""
         return _ARGUMENTS.sub("", str(Info.get_reasons(reasons)))
+
+
+class ItemList(List):  # type: ignore[misc]
+    """`list`, which shows the items: the groups alone say nothing."""
+
+    name = "list"
+    cmd_options = tuple(
+        {**option, "default": True, "inverse": "groups", "help": "the items, too (as is usual); --groups: without them"}
+        if option["name"] == "subtasks"
+        else option
+        for option in List.cmd_options
+    )
 
 
 def not_a_task(word: str, known: set[str]) -> UsageError:

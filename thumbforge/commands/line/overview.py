@@ -17,7 +17,7 @@ TASKS: Mapping[str, tuple[str, ...]] = {
 """What one comes for, and the commands for it; one that stands nowhere is told last."""
 ITS_OWN = {
     "run": "make tasks (also without the word): thumbforge run thumb:SERIES:VIDEO",
-    "list": "the tasks; --all -s: each item with its state",
+    "list": "the items; -s: each with its state",
     "info": "why an item would run, field by field",
     "clean": "delete files in out/; the next run puts them back",
     "forget": "have an item checked again, never paid again",
