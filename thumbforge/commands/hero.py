@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from thumbforge import log
 from thumbforge.commands.command import ThumbCommand, print_json
 from thumbforge.commands.operands import HERO_RUN_OR_ITERATION, VIDEO
 from thumbforge.commands.verbs import CONCURRENCY, DRY_RUN, VAR, Arguments, Verb, Word
-from thumbforge.errors import Exit, NotFound, UsageError
+from thumbforge.errors import Exit, NotFound, ThumbforgeError, UsageError
 from thumbforge.tasks.options import Option, flag, whole
 from thumbforge.tasks.variables import MAX_COST, RUN_OPTIONS, SERIES_LOOK
 
@@ -94,7 +94,7 @@ def _pick(project: Project, arguments: Arguments) -> int:
         print_json({"run": run["id"], "picked": chosen.ordinal, "iteration": chosen.iteration_id})
     else:
         write(f"Candidate {chosen.ordinal} is the pick.")
-        write(f"Next: thumbforge batch playlist=… hero={run['id'][:8]} reference=raw")
+        write(f"Next: thumbforge batch playlist={_list_of(project, run)} hero={run['id'][:8]} reference=raw")
     return Exit.DONE
 
 
@@ -137,8 +137,18 @@ def _import(project: Project, arguments: Arguments) -> int:
     if arguments.as_json:
         print_json({"run": hero.run_id, "iteration": hero.iteration_id, "sha256": hero.sha256})
     else:
-        write(f"{word} is hero run {hero.run_id[:8]}: thumbforge batch playlist=… hero={hero.run_id[:8]}")
+        write(f"{word} is hero run {hero.run_id[:8]}.")
+        write(f"Next: thumbforge batch playlist={_list_of(project, None)} hero={hero.run_id[:8]}")
     return Exit.DONE
+
+
+def _list_of(project: Project, run: sqlite3.Row | None) -> str:
+    """The list that a hero run was made for, or the only one there is, as it is typed; `…` where neither is known."""
+    with suppress(ThumbforgeError):  # what is wrong with a list is told where it is used
+        if run and run["playlist_id"] and (found := project.catalog.find_playlist(run["playlist_id"])):
+            return found[0]
+    names = project.catalog.playlist_names()
+    return names[0] if len(names) == 1 else "…"
 
 
 @contextmanager

@@ -109,7 +109,11 @@ def how_to_go_on(result: Result) -> str:
     if left and all(item.cure for item in left):  # the errors name it; the same command alone changes nothing
         return ""
     if left and all(item.after.is_stuck for item in left):
-        return "Nothing is tried again until it changes: text, label, template or picture; tries with max_retries=…"
+        more = result.planned.limits.max_retries + 1
+        return (
+            "Nothing is tried again until it changes: text, label, template or picture; more tries: the same command"
+            f" with max_retries={more}"
+        )
     if result.run_id is None or result.stop_is_final:
         return "Go on with the same command again: what is finished is kept."
     return (
