@@ -32,7 +32,7 @@ def new(project: Project, arguments: Arguments) -> int:
 
     options, tell = _with_look(project, arguments), _teller(to_stderr=arguments.as_json)
     configure_logging(project)
-    hero = _usable_hero(project, options["hero"])
+    hero = _usable_hero(project, options["hero"], remarks=not options["batch"])
     _check_look(project, options)
 
     def name_of(head: PlaylistHead) -> str:
@@ -64,12 +64,14 @@ def _teller(*, to_stderr: bool) -> Tell:
     return tell
 
 
-def _usable_hero(project: Project, word: str) -> Hero:
+def _usable_hero(project: Project, word: str, *, remarks: bool) -> Hero:
+    """Raises what `find_hero` and `check_hero` do. A batch makes the remarks itself."""
     from thumbforge.planning.reference import check_hero, find_hero, hero_remark
 
     with project.reading() as database:
         hero = find_hero(word, project.cwd, project.lookup(database), "final")
-    if remark := hero_remark(check_hero(hero)):
+    remark = hero_remark(check_hero(hero))
+    if remark and remarks:
         log.warning(remark)
     return hero
 
@@ -85,14 +87,13 @@ def _with_look(project: Project, arguments: Arguments) -> dict[str, Any]:
 
 def _check_look(project: Project, options: Mapping[str, Any]) -> None:
     """Template and provider are there; what costs money is not made without a word on how much."""
-    from thumbforge.planning.prices import ceiling
+    from thumbforge.planning.prices import ceiling, costs_money
     from thumbforge.planning.series import find_profile
-    from thumbforge.providers.registry import capabilities_of
 
     project.catalog.template(options["template"])
     profile = find_profile(project.catalog, options["provider"])
-    is_paid = profile.price is not None or capabilities_of(profile).paid
-    if options["batch"] and is_paid and ceiling(options["max-cost"], None, project.settings, profile) is None:
+    most = ceiling(options["max-cost"], None, project.settings, profile)
+    if options["batch"] and most is None and costs_money(profile):
         raise UsageError(
             f"provider {profile.name} costs money: --batch needs --max-cost",
             hint="--max-cost 2.50 is the most that may be spent; without --batch nothing is, and the next step is told",

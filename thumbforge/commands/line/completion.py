@@ -52,12 +52,13 @@ _thumbforge() {
     if (( ${#texts} == 1 )) && [[ ${texts[1]} == *[=:] ]]; then compadd -S '' -a texts; return; fi
     compadd -l -d shown -a texts
 }
-compdef _thumbforge thumbforge
+if [[ ${funcstack[1]} == _thumbforge ]]; then _thumbforge "$@"; else compdef _thumbforge thumbforge; fi
 """,
     "fish": """\
 # completion of thumbforge for fish: put it into ~/.config/fish/completions/thumbforge.fish
 function __thumbforge_complete
-    thumbforge tabcompletion --complete fish (commandline -opc) (commandline -ct) 2>/dev/null
+    set -l current (commandline -ct)
+    thumbforge tabcompletion --complete fish (commandline -opc) "$current" 2>/dev/null
 end
 complete -c thumbforge -k -a '(__thumbforge_complete)'
 """,
