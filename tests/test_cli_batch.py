@@ -254,7 +254,7 @@ def test_done_items_do_not_count_towards_the_ceiling(done: Project) -> None:
         (["show", "show"], 2, "batch does not know what to do with 'show'", "thumbforge batch [PLAYLIST]"),
         (["series=show", "show"], 2, "batch does not know what to do with 'show'", "thumbforge batch [PLAYLIST]"),
         (["series=show", "playlist=show"], 2, "series= and playlist= both name a playlist", "leave one of them out"),
-        ([], 2, "no playlist was named", "playlist=<id, URL, name or file>"),
+        ([], 2, "no playlist was named", "series=show or playlist=… hero=…"),
         (["https://www.youtube.com/watch?v=dQw4w9WgXcQ"], 2, "names a video, not a playlist", "thumbforge series new"),
         (
             ["https://www.youtube.com/playlist?list=PLother0000000"],

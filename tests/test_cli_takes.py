@@ -47,7 +47,7 @@ def test_what_cannot_be_is_refused(project: Project) -> None:
     assert project.run("takes", "lock", "2").code == 2
     project.batch()
     assert project.run("takes", "list", "99").code == 3
-    assert project.run("takes", "use", "2", "7").code == 2
+    assert project.run("takes", "use", "2", "7").code == 3
     assert project.run("takes").code == 2
     project.run("takes", "lock", "2")
     assert project.run("takes", "use", "2", "1").code == 2

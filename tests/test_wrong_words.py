@@ -105,6 +105,12 @@ def wrong_values() -> Iterator[Case]:
                 if bad := bad_value(option):
                     yield (*words, f"--{option.name}", bad, *needed)
                     yield (*words, f"{option.pair}={bad}", *needed)
+    yield from (
+        ("batch", "series=show", "dry_run=yes"),
+        ("batch", "series="),
+        ("batch",),
+        ("takes", "use", "1", "7", "series=show"),
+    )
     for option in ("template", "provider", "hero"):
         yield "batch", "series=show", f"{option}=nosuch"
     yield from (

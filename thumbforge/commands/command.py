@@ -95,7 +95,7 @@ class ThumbCommand(Command):  # type: ignore[misc]
             typed = take_apart(self.name, self.verbs, all_words)
             if said := install.namesake():
                 sys.stderr.write(spoken(f"warning: {said}") + "\n")
-            if "help" in typed.everywhere:
+            if "help" in typed.everywhere or (self.verbs[0].name and typed.words[:1] == ("help",)):
                 sys.stdout.write(self._help_on(typed) + "\n")
                 return int(Exit.DONE)
             verb, words = choose(self.name, self.verbs, self.default, typed)

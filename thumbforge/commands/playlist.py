@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from thumbforge.commands.command import ThumbCommand, print_json
-from thumbforge.commands.operands import PLAYLIST
+from thumbforge.commands.operands import PLAYLIST, there_are
 from thumbforge.commands.verbs import Arguments, Verb
 from thumbforge.errors import Exit, NotFound, UsageError
 from thumbforge.tasks.options import Option, flag, whole
-from thumbforge.text import one_line
+from thumbforge.text import nearest, one_line
 
 if TYPE_CHECKING:
     from thumbforge.models import Item
@@ -97,8 +97,10 @@ def find(project: Project, word: str) -> LoadedPlaylist:
     found = catalog.find_playlist(word) or catalog.find_playlist(_meant(project, word))
     if found:
         return catalog.load_playlist(found[1])
-    names = ", ".join(catalog.playlist_names()[:10])
-    raise NotFound(f"no playlist {word}", hint=f"there are: {names}" if names else "thumbforge fetch brings one")
+    names = catalog.playlist_names()
+    if near := nearest(word, names):
+        raise NotFound(f"no playlist {word}", hint=f"did you mean {near[0]}?")
+    raise NotFound(f"no playlist {word}", hint=there_are(names) or "thumbforge fetch brings one")
 
 
 def _meant(project: Project, word: str) -> str:

@@ -10,7 +10,7 @@ from thumbforge.commands.command import ThumbCommand, print_json
 from thumbforge.commands.operands import PROVIDER
 from thumbforge.commands.verbs import Arguments, Verb
 from thumbforge.errors import Exit, NotFound, ThumbforgeError, UsageError
-from thumbforge.text import one_line
+from thumbforge.text import nearest, one_line
 
 if TYPE_CHECKING:
     from thumbforge import models
@@ -39,7 +39,9 @@ def _profile(catalog: Catalog, key: str) -> models.Profile:
     names = provider_names()
     if key not in names:
         known = sorted({*catalog.profile_names(), *names})
-        raise NotFound(f"there is no provider {key}", hint=f"there are: {', '.join(known)}")
+        near = nearest(key, known)
+        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
+        raise NotFound(f"there is no provider {key}", hint=hint)
     return Profile(name=key, provider=key)
 
 

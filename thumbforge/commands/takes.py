@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from thumbforge.commands.command import ThumbCommand, print_json
@@ -39,8 +40,19 @@ def find_item(project: Project, word: str, pairs: Pairs) -> tuple[PlannedSeries,
     planned = plan_series(project, find_series(project, request_of(pairs)))
     found = [row for row in planned.rows if word in _names(row)]
     if len(found) != 1:
-        raise NotFound(f"{planned.series.name} has no item {word}", hint="a part number or a video id")
+        raise NotFound(f"{planned.series.name} has no item {word}", hint=_what_there_is(planned.rows))
     return planned, found[0]
+
+
+def _what_there_is(rows: Sequence[Row]) -> str:
+    parts = [row.wanted.item.part for row in rows if row.wanted.item.part is not None]
+    numbers = f"a part from {min(parts)} to {max(parts)}, or " if parts else ""
+    return f"{numbers}a video id, such as {rows[0].wanted.task_name}" if rows else "the playlist is empty"
+
+
+def _named(row: Row) -> str:
+    """The item as a command line names it, whatever series it is of."""
+    return f"thumb:{row.wanted.series.name}:{row.wanted.task_name}"
 
 
 def _names(row: Row) -> set[str]:
@@ -100,9 +112,9 @@ def _use(project: Project, arguments: Arguments) -> int:
     planned, row = find_item(project, item, arguments.pairs)
     take = next((t for t in takes_of(project, row) if t.take == number), None)
     if take is None or row.iteration_id is None:
-        raise UsageError(f"there is no take {number}", hint="thumbforge takes list shows them")
+        raise NotFound(f"there is no take {number}", hint=f"thumbforge takes list {_named(row)} shows them")
     if row.is_locked:
-        raise UsageError("the item is locked", hint="thumbforge takes unlock it first")
+        raise UsageError("the item is locked", hint=f"thumbforge takes unlock {_named(row)} first")
     project.store.verify(take.sha256, take.suffix)
     configure_logging(project, as_json=arguments.as_json)
     with project.ledger() as ledger:

@@ -113,7 +113,7 @@ def resolve(lookup: Lookup, request: SeriesRequest) -> Series:
         )
         return _build(lookup, request.series, find_playlist(lookup, spec.playlist, lookup.root), spec, request)
     if not request.playlist:
-        raise UsageError("no playlist was named", hint="playlist=<id, URL, name or file> hero=<picture>")
+        raise UsageError("no playlist was named", hint=_what_to_name(lookup.catalog.series_names()))
     playlist = find_playlist(lookup, request.playlist, lookup.cwd, request.hero or "PICTURE")
     own = _series_of(lookup, playlist, request)
     if own:
@@ -121,6 +121,11 @@ def resolve(lookup: Lookup, request: SeriesRequest) -> Series:
     if not request.hero:
         raise UsageError(f"playlist {playlist.name} has no hero", hint="hero=<picture, run or iteration>")
     return _build(lookup, playlist.name, playlist, SeriesSpec(playlist=playlist.name, hero=request.hero), request)
+
+
+def _what_to_name(series: tuple[str, ...]) -> str:
+    few = [f"series={name}" for name in sorted(series)[:3]]
+    return " or ".join([*few, "playlist=… hero=…"])
 
 
 def look_of(spec: SeriesSpec, field: Literal["template", "provider"], settings: Settings) -> str:

@@ -114,11 +114,14 @@ def collect(
     """Raises UsageError for a name that no option has (the nearest in the hint), that stands twice, or a bad value;
     `written` tells how a name was typed, where it was not as a pair."""
     known = {option.pair: option for option in options if not option.is_flag}
+    flags = {option.pair: option for option in options if option.is_flag}
     values: dict[str, str] = {}
     variables: dict[str, str] = {}
     for name, value in pairs:
         short = name.removeprefix("var.")
         target = variables if name.startswith("var.") else values
+        if target is values and name in flags:
+            raise UsageError(f"{name} has no value: it is an option by itself", hint=f"--{flags[name].name}")
         if target is values and name not in known:
             raise UsageError(f"unknown variable {name}", hint=nearest(name, tuple(known)))
         if short in target:
