@@ -49,7 +49,7 @@ def test_one_line_in_an_empty_folder_makes_project_list_series_and_pictures(site
     told = site.run(*line)
     assert told.code == 0, told.err
     steps = [text.split()[0] for text in told.out.split("\n\n")[0].splitlines()]
-    assert steps == ["project", "playlist", "parts", "hero", "series"]
+    assert steps == ["fetched", "project", "playlist", "parts", "hero", "series"]
     assert "1-2 as the titles say; 1 without: Trailer" in told.out
     assert site.out("rust") == ["01-ccccccccccc.jpg", "02-aaaaaaaaaaa.jpg", "02-bbbbbbbbbbb.jpg"]
     own = {"playlist": "rust", "hero": "specs/heroes/me.png", "template": "series-parts", "provider": "local"}

@@ -43,9 +43,10 @@ def new(project: Project, arguments: Arguments) -> int:
     is_project = (project.root / "dodo.py").is_file() or (project.root / "specs").is_dir()
     with stoppable():
         outcome = bring(project, request)
+    tell("fetched", _counted(outcome))
     if not is_project:
         tell("project", f"made here: {', '.join(name for name, _ in lay(project.root))}, specs/")
-    tell("playlist", f"{_counted(outcome)}: specs/playlists/{outcome.path.name}")
+    tell("playlist", f"specs/playlists/{outcome.path.name}")
     tell("parts", _parts(outcome))
     project = type(project)(project.root, project.cwd)  # what was read of its specs is out of date
     name = name_of(outcome.playlist.playlist) or outcome.name
