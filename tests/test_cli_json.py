@@ -15,7 +15,7 @@ ITEM = {
     "hint", "exported",
 }  # fmt: skip
 ASSET = {"sha256", "path", "width", "height", "bytes"}
-DRY = {"dry_run", "summary", "plan", "exit_code"}
+DRY = {"dry_run", "summary", "plan", "calls", "price", "budget", "exit_code"}
 ROW = {"part", "position", "video", "title", "key", "key_parts", "action", "reason"}
 KEY_PARTS = {"spec_hash", "provider_profile", "video", "part", "prompt", "seed", "reference"}
 RUN = {
