@@ -42,6 +42,15 @@ def test_a_word_that_is_no_hero_is_told_with_the_nearest(word: str, hint: str, p
     assert (told.code, f"there is no hero {word}" in told.err, hint in told.err) == (3, True, True), told.err
 
 
+@pytest.mark.parametrize(
+    "words", [("series=SHOW",), ("series=show", "template=Plain"), ("series=show", "provider=FAKE"), ("playlist=SHOW",)]
+)
+def test_capitals_are_told(words: tuple[str, ...], project: Project) -> None:
+    """A name is found as it is written; in other capitals it is the one that was meant."""
+    told = project.run("batch", *words)
+    assert (told.code, "did you mean" in told.err) == (3, True), told.err
+
+
 def test_two_pictures_of_one_name_are_not_guessed(project: Project) -> None:
     """Exit 2 with both."""
     make_hero(project.root / "specs/heroes/hero.webp", "#112233")

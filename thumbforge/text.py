@@ -40,8 +40,12 @@ def one_line(text: str, most: int | None = None) -> str:
 
 
 def nearest(word: str, known: Iterable[str], *, most: int = 1, alike: float = 0.6) -> list[str]:
-    """The known words that `word` may be a slip of, the likeliest first; `alike` is from 0 (anything) to 1 (equal)."""
-    return difflib.get_close_matches(word, list(known), most, alike)
+    """The known words that `word` may be a slip of, whatever the capitals, the likeliest first; `alike` is from 0
+    (anything) to 1 (equal)."""
+    folded: dict[str, str] = {}
+    for name in known:
+        folded.setdefault(name.casefold(), name)
+    return [folded[near] for near in difflib.get_close_matches(word.casefold(), folded, most, alike)]
 
 
 def counted(count: int, noun: str) -> str:

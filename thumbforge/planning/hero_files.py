@@ -49,8 +49,7 @@ def _composed(name: str) -> str:
 def other_heroes(word: str, base: Path, root: Path) -> str:
     """The hint for a word that names no hero: the nearest, or what there is."""
     known = {path.stem: path.name for path in hero_files(root)}
-    folded = {name.casefold(): name for name in (*known, *known.values())}
-    if near := nearest(Path(word).name.casefold(), folded):
-        return f"did you mean hero={folded[near[0]]}? (paths count from {base})"
+    if near := nearest(Path(word).name, (*known, *known.values())):
+        return f"did you mean hero={near[0]}? (paths count from {base})"
     have = f"there {'is' if len(known) == 1 else 'are'} {', '.join(sorted(known)[:10])}; " if known else ""
     return f"{have}a picture file, a run id or an iteration id will do; paths count from {base}"
