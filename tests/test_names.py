@@ -32,7 +32,7 @@ def test_a_hero_goes_by_its_name_its_file_or_its_path(word: str, project: Projec
     [
         ("heor", "did you mean hero=hero?"),
         ("HERO.PNG", "did you mean hero=hero.png?"),
-        ("specs/heroes/hreo.png", "did you mean hero=hero.png?"),
+        ("specs/heroes/hreo.png", "did you mean specs/heroes/hero.png?"),
         ("zzz", "there is hero; a picture file, a run id or an iteration id will do"),
     ],
 )
@@ -49,6 +49,27 @@ def test_capitals_are_told(words: tuple[str, ...], project: Project) -> None:
     """A name is found as it is written; in other capitals it is the one that was meant."""
     told = project.run("batch", *words)
     assert (told.code, "did you mean" in told.err) == (3, True), told.err
+
+
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [
+        (("fetch", "lists/tlaks.csv"), "lists/talks.csv"),
+        (("batch", "lists/talk.csv", "hero=hero"), "lists/talks.csv"),
+        (("batch", "series=show", "hero=pics/you.png"), "pics/your.png"),
+        (("hero", "cutout", "pics/yuor.png"), "pics/your.png"),
+        (("template", "validate", "specs/templates/palin.yaml"), "specs/templates/plain.yaml"),
+        (("--config", "thumbforg.toml", "runs"), "thumbforge.toml"),
+    ],
+)
+def test_a_file_that_there_is_not_is_told_with_the_one_beside_it(
+    words: tuple[str, ...], near: str, project: Project
+) -> None:
+    """As the user would type it, and where paths count from."""
+    project.write("lists/talks.csv", "title,video\nA,aaaaaaaaaaa\n")
+    make_hero(project.root / "pics/your.png")
+    told = project.run(*words)
+    assert (told.code, f"hint: did you mean {near}? (paths count from {project.root})" in told.err) == (3, True), told
 
 
 def test_two_pictures_of_one_name_are_not_guessed(project: Project) -> None:

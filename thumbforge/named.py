@@ -11,6 +11,7 @@ from pathlib import Path
 
 from thumbforge.durable import read_regular
 from thumbforge.errors import UsageError
+from thumbforge.text import nearest
 
 
 def as_written(path: Path) -> Path:
@@ -24,6 +25,16 @@ def as_written(path: Path) -> Path:
             if unicodedata.normalize("NFC", other.name) == wanted:
                 return other
     return path
+
+
+def elsewhere(word: str, base: Path) -> str:
+    """The hint for a path from `base` that there is not: the file beside it that was meant, where paths count from."""
+    path = base / word
+    with suppress(OSError, ValueError):  # no such folder, too long for a name, a NUL byte
+        beside = [other.name for other in path.parent.iterdir() if other.is_file()]
+        if near := nearest(path.name, beside):
+            return f"did you mean {(Path(word).parent / near[0]).as_posix()}? (paths count from {base})"
+    return f"paths count from {base}"
 
 
 def inside(root: Path, named: str) -> Path:

@@ -26,6 +26,7 @@ from thumbforge.errors import (
     UsageError,
     describe,
 )
+from thumbforge.named import elsewhere
 from thumbforge.redact import redact
 from thumbforge.spoken import as_typed, spoken
 from thumbforge.streams import prepare
@@ -165,7 +166,9 @@ def obey(everywhere: Mapping[str, Any]) -> None:
     if "config" in everywhere:
         path = Path.cwd() / everywhere["config"]
         if not path.is_file():
-            raise NotFound(f"there is no settings file {everywhere['config']}", hint=f"paths count from {Path.cwd()}")
+            raise NotFound(
+                f"there is no settings file {everywhere['config']}", hint=elsewhere(everywhere["config"], Path.cwd())
+            )
         os.environ[settings.FILE_VARIABLE] = str(path)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from thumbforge.commands.command import print_json
 from thumbforge.errors import Exit, NotFound, ThumbforgeError
-from thumbforge.named import as_written
+from thumbforge.named import as_written, elsewhere
 
 if TYPE_CHECKING:
     from thumbforge.commands.verbs import Arguments
@@ -162,7 +162,7 @@ def cutout(project: Project, word: str, arguments: Arguments) -> int:
 
     hero = as_written(project.cwd / word)
     if not hero.is_file():
-        raise NotFound(f"there is no file {word}", hint=f"paths count from {project.cwd}")
+        raise NotFound(f"there is no file {word}", hint=elsewhere(word, project.cwd))
     to = arguments.options["to"]
     preview = project.home / "sheets" / f"cutout-{hero.stem}.png"
     found = cut_out(hero, project.cwd / to if to else None, preview, arguments.options["model"])

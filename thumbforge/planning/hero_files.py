@@ -6,7 +6,7 @@ import unicodedata
 from pathlib import Path
 
 from thumbforge.errors import UsageError
-from thumbforge.named import as_written
+from thumbforge.named import as_written, elsewhere
 from thumbforge.text import nearest
 
 MASK_SUFFIX = ".mask.png"
@@ -49,7 +49,9 @@ def _composed(name: str) -> str:
 def other_heroes(word: str, base: Path, root: Path) -> str:
     """The hint for a word that names no hero: the nearest, or what there is."""
     known = {path.stem: path.name for path in hero_files(root)}
-    if near := nearest(Path(word).name, (*known, *known.values())):
+    if near := nearest(word, (*known, *known.values())):
         return f"did you mean hero={near[0]}? (paths count from {base})"
+    if (hint := elsewhere(word, base)).startswith("did you mean"):
+        return hint
     have = f"there {'is' if len(known) == 1 else 'are'} {', '.join(sorted(known)[:10])}; " if known else ""
     return f"{have}a picture file, a run id or an iteration id will do; paths count from {base}"

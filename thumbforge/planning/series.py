@@ -17,7 +17,7 @@ from thumbforge.errors import NotFound, Problem, SpecError, UsageError
 from thumbforge.imaging.brand import Identity, identity
 from thumbforge.imaging.userfiles import FontFile, font_file
 from thumbforge.models import Brand, Output, Playlist, Profile, SeriesSpec, Template
-from thumbforge.named import as_written, inside
+from thumbforge.named import as_written, elsewhere, inside
 from thumbforge.planning.hero_files import hero_file
 from thumbforge.planning.prices import ceiling
 from thumbforge.planning.profile_check import usable
@@ -269,7 +269,7 @@ def find_playlist(lookup: Lookup, word: str, base: Path, hero: str = "PICTURE") 
     if link:
         raise NotFound(f"playlist {wanted} is not in specs/playlists", hint=f"{brought} brings it")
     if _FILE_LIKE.search(word):
-        raise NotFound(f"there is no file {word}", hint=f"paths count from {base}")
+        raise NotFound(f"there is no file {word}", hint=elsewhere(word, base))
     near = nearest(word, lookup.catalog.playlist_names(), most=3)
     known = near or sorted(lookup.catalog.playlist_names())[:5]
     hint = (

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from thumbforge.errors import NotFound, Problem, SpecError, ThumbforgeError
 from thumbforge.models import LabelStyle, PartStyle, Template
+from thumbforge.named import elsewhere
 from thumbforge.planning.layout_check import layout_problems
 from thumbforge.planning.preview import on_sample, wanted_on
 from thumbforge.planning.project import Project
@@ -61,7 +62,7 @@ def find(project: Project, word: str) -> Path:
     if path.is_file():
         return path
     if "/" in word or path.suffix in SUFFIXES:
-        raise NotFound(f"there is no file {word}", hint=f"paths count from {project.cwd}")
+        raise NotFound(f"there is no file {word}", hint=elsewhere(word, project.cwd))
     return source(project.catalog, word).path
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 from thumbforge import install
 from thumbforge.errors import NotFound, UsageError
 from thumbforge.models import Playlist, PlaylistHead
-from thumbforge.named import as_written
+from thumbforge.named import as_written, elsewhere
 from thumbforge.planning.project import Project
 from thumbforge.playlists import playlist_file
 from thumbforge.playlists.fetch_state import FetchState, answers_of, keep_answers, keep_state, state_of
@@ -89,10 +89,10 @@ def target_of(request: FetchRequest, cwd: Path, environ: Mapping[str, str] = os.
     path = _as_written(cwd / request.word)
     if asked == "file" or (asked is None and _is_file(path)):
         if not _is_file(path):
-            raise NotFound(f"there is no file {request.word}", hint=f"paths count from {cwd}")
+            raise NotFound(f"there is no file {request.word}", hint=elsewhere(request.word, cwd))
         return Target("file", None, path)
     if request.word.lower().endswith(_FILE_LIKE):
-        raise NotFound(f"there is no file {request.word}", hint=f"paths count from {cwd}")
+        raise NotFound(f"there is no file {request.word}", hint=elsewhere(request.word, cwd))
     link = parse_target(request.word)
     if asked == "api" and not environ.get(KEY):
         raise UsageError(f"--source api needs {KEY}", hint="make a key at console.cloud.google.com, or --source ytdlp")
