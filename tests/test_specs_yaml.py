@@ -113,7 +113,8 @@ def test_unreadable_text_is_one_problem_with_its_line(
         (
             "video: short, title: x",
             "items[1].video",
-            "expected a YouTube video id (11 letters, digits, - or _), got `short`",
+            "expected a YouTube video id (11 letters, digits, - or _; of an address what stands behind `v=` or "
+            "`youtu.be/`), got `short`",
         ),
         ("video: aaaaaaaaaaa, titel: x", "items[1].titel", "unknown field `titel` (did you mean `title`?)"),
         ("video: aaaaaaaaaaa, title: x, zzz: 1", "items[1].zzz", "the fields here are video, title"),

@@ -39,10 +39,15 @@ def _number(kind: type[int] | type[float], low: float, high: float) -> Callable[
         except ValueError:
             raise ValueError(f"expected {'a whole number' if kind is int else 'a number'}") from None
         if not low <= value <= high:
-            raise ValueError(f"expected {low:g} to {high:g}")
+            raise ValueError(f"expected {_plain(low)} to {_plain(high)}")
         return value
 
     return read
+
+
+def _plain(number: float) -> str:
+    """Without an exponent."""
+    return f"{number:,.0f}" if number >= 10_000 else f"{number:g}"
 
 
 def _auto_or(low: int, high: int) -> Callable[[str], str]:

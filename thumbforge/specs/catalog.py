@@ -14,12 +14,16 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from thumbforge import log
 from thumbforge.durable import read_regular
 from thumbforge.errors import NotFound, Problem, UsageError
 from thumbforge.models import Playlist, Profile, SeriesSpec, Template
 from thumbforge.specs.yaml_file import MAX_BYTES, Document, Problems
+from thumbforge.specs.yaml_words import cut_short
 from thumbforge.text import nearest
 
+TOLD = 3
+"""Texts of one list that are told each by itself."""
 BUILTIN = Path(__file__).parent / "builtin"
 SUFFIXES = (".yaml", ".yml")
 
@@ -180,12 +184,25 @@ class Catalog:
 
 
 def load_playlist(path: Path, root: Path | None = None) -> LoadedPlaylist:
-    """A playlist's YAML. Raises SpecError with every problem of the file."""
+    """A playlist's YAML. Raises SpecError with every problem of the file; tells texts that end at a `#`."""
     problems = Problems(root)
-    spec = problems.parse(path, Playlist)
+    document = problems.read(path)
+    spec = problems.check(document, Playlist, document.data) if document else None
     problems.raise_if_any()
+    assert document is not None
     assert spec is not None
+    _tell_cut_short(document)
     return LoadedPlaylist(path.stem, path, spec)
+
+
+def _tell_cut_short(document: Document) -> None:
+    found = list(cut_short(document.text))
+    for line, field, read, left in found[:TOLD]:
+        log.warning(
+            f"{document.file}:{line}: the {field} is {read!r}: {left!r} is a comment to YAML; put the text in quotes"
+        )
+    if len(found) > TOLD:
+        log.warning(f"{document.file}: {len(found) - TOLD} more texts end at a `#`")
 
 
 _SINGULAR = {"templates": "template", "providers": "provider profile", "series": "series", "playlists": "playlist"}

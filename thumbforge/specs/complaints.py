@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from thumbforge import models, redact
 from thumbforge.specs import yaml_events
+from thumbforge.specs.yaml_words import NO_BREAK
 from thumbforge.text import nearest, printable
 
 Loc = tuple[str | int, ...]
@@ -61,7 +62,9 @@ def _pattern(kind: Any) -> str:
 
 _PATTERNS = {
     _pattern(models.Name): "a name of letters, digits, dots, - and _ (at most 64)",
-    _pattern(models.VideoId): "a YouTube video id (11 letters, digits, - or _)",
+    _pattern(
+        models.VideoId
+    ): "a YouTube video id (11 letters, digits, - or _; of an address what stands behind `v=` or `youtu.be/`)",
     _pattern(models.PlaylistId): "a playlist id (letters, digits, - and _)",
     _pattern(models.Colour): 'a colour like "#FFCC00" (in quotes: # begins a comment), or auto',
     _pattern(models.VarName): "a name of letters, digits and _ that begins with no digit",
@@ -119,6 +122,8 @@ def _say(detail: Any, found: Located, model: type[BaseModel]) -> str:
     if kind == "missing":
         return "expected more values" if isinstance(loc[-1], int) else f"missing field `{loc[-1]}`"
     if kind == "extra_forbidden":
+        if NO_BREAK in str(loc[-1]):
+            return f"unknown field `{loc[-1]}`: there is a no-break space in its name; type a plain one"
         return f"unknown field `{loc[-1]}`{_meant(str(loc[-1]), _fields(model, loc[:-1]))}"
     if kind == "value_error":
         return str(context["error"])

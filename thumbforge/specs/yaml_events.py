@@ -13,6 +13,8 @@ from typing import Any
 
 import yaml
 
+from thumbforge.specs.yaml_words import explained
+
 MAX_DEPTH = 40
 MAX_ALIASES = 1_000
 MAX_EXPANSION = 1_000_000
@@ -25,6 +27,7 @@ _RESOLVERS = yaml.SafeLoader.yaml_implicit_resolvers
 _TAG = "tag:yaml.org,2002:"
 _TRUE = {"yes", "true", "on"}
 _QUOTE = "put it in quotes"
+_STAR = "a text that begins with * needs quotes"
 
 
 @dataclass(slots=True)
@@ -51,7 +54,7 @@ def read(text: str) -> Reading:
         return _Builder(text).document()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise Unreadable(mark.line if mark else 0, _plain(error)) from None
+        raise Unreadable(mark.line if mark else 0, explained(error, text, MAX_DEPTH)) from None
     except yaml.reader.ReaderError as error:
         bad = f"#x{error.character:04x}" if isinstance(error.character, int) else str(error.character)
         found = yaml.reader.Reader.NON_PRINTABLE.search(text)
@@ -73,19 +76,6 @@ def tag_of(value: str) -> str:
         if pattern.match(value):
             return str(tag).removeprefix(_TAG)
     return "str"
-
-
-def _plain(error: yaml.MarkedYAMLError) -> str:
-    problem = str(error.problem or error.context)
-    if "mapping values are not allowed" in problem or "could not find expected ':'" in problem:
-        return f"not valid YAML: {problem}; a text that holds `: ` needs quotes, and lines of a block the same indent"
-    if "cannot start any token" in problem:
-        return (
-            "not valid YAML: a tab or one of % @ ` stands where a value begins; indent with spaces and quote such texts"
-        )
-    if "maximum nesting depth" in problem:
-        return f"nested deeper than {MAX_DEPTH} levels"
-    return f"not valid YAML: {problem}"
 
 
 class _Builder:
@@ -158,7 +148,7 @@ class _Builder:
     def _alias(self, event: Any) -> Any:
         line = event.start_mark.line
         if event.anchor not in self._anchors:
-            raise Unreadable(line, f"the alias `*{event.anchor}` stands before or inside the anchor it names")
+            raise Unreadable(line, f"the alias `*{event.anchor}` stands before or inside the anchor it names; {_STAR}")
         value, size = self._anchors[event.anchor]
         self._aliases += 1
         self._expansion += size
