@@ -85,7 +85,8 @@ def test_a_file_of_another_name_is_the_one_that_is_changed(site: Site) -> None:
 
 def test_a_byte_order_mark_a_mode_and_a_link_stay(site: Site, api: DataApi, tmp_path: Path) -> None:
     """The file behind a symbolic link is changed, with the bits and the mark that it had."""
-    real = tmp_path / "real.yaml"
+    real = site.root / "real.yaml"
+    site.root.mkdir(exist_ok=True)
     real.write_bytes(b"\xef\xbb\xbf" + f"playlist: {{id: {LIST}}}\r\nitems: []\r\n".encode())
     real.chmod(0o640)
     (site.root / "specs/playlists").mkdir(parents=True)
@@ -95,6 +96,17 @@ def test_a_byte_order_mark_a_mode_and_a_link_stay(site: Site, api: DataApi, tmp_
     assert real.read_bytes().startswith(b"\xef\xbb\xbfplaylist")
     assert real.read_bytes().count(b"\n") == real.read_bytes().count(b"\r\n") > 3
     assert real.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_link_that_leads_out_is_not_written_through(site: Site, api: DataApi, tmp_path: Path) -> None:
+    """It may have come with a clone; the file there stays as it is."""
+    real = tmp_path / "real.yaml"
+    real.write_text(f"playlist: {{id: {LIST}}}\nitems: []\n", encoding="utf-8")
+    (site.root / "specs/playlists").mkdir(parents=True)
+    (site.root / "specs/playlists/wood.yaml").symlink_to(real)
+    told = site.run("fetch", LINK)
+    assert (told.code, told.err.splitlines()[0]) == (2, "usage: specs/playlists/wood.yaml leads out of the project")
+    assert real.read_text(encoding="utf-8").endswith("items: []\n")
 
 
 def test_an_edit_in_the_very_moment_of_writing_is_not_overwritten(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

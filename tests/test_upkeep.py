@@ -279,7 +279,7 @@ def test_repair_leaves_what_is_not_ours(project: Project) -> None:
     theirs = ["assets/img/logo.svg", "keys/id_rsa", "staging/draft.md", f"assets/ab/{'cd' * 32}.jpg"]
     for name in theirs:
         stray(project, name, hours=1000)
-    thesis = aged(stray(project, "../../thesis/tmp-0123456789abcdef.jpg"), 1000)
+    thesis = aged(stray(project, "../thesis/tmp-0123456789abcdef.jpg"), 1000)
     (project.home / "staging").rename(project.home / "drafts")
     (project.home / "staging").symlink_to(thesis.parent)
     told = project.shown("repair", "--apply", "--damaged")

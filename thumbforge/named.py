@@ -6,6 +6,7 @@ What a user types may point anywhere; what a series, a playlist or thumbforge.to
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -50,6 +51,19 @@ def inside(root: Path, named: str) -> Path:
             f"{named} leads out of the project", hint="copy it into the project; only a command line may point anywhere"
         )
     return path
+
+
+def refuse_ways_out(root: Path, places: Iterable[str]) -> None:
+    """Raises UsageError where one of these, which are written to, is a link that leads out of the project: it may have
+    come with a clone."""
+    for place in places:
+        if (root / place).is_symlink():
+            try:
+                inside(root, place)
+            except UsageError as error:
+                other = "; THUMBFORGE_HOME names another place" if place.startswith(".thumbforge") else ""
+                hint = f"nothing is written through such a link: make it a folder or a file of the project{other}"
+                raise UsageError(error.message, hint=hint) from error
 
 
 def read(path: Path, kind: str, most: int) -> bytes:

@@ -89,6 +89,7 @@ def _show(project: Project, arguments: Arguments) -> int:
 def _new(project: Project, arguments: Arguments) -> int:
     from thumbforge.commands.telling.view import write
     from thumbforge.commands.template_text import starter
+    from thumbforge.named import inside
     from thumbforge.planning.template_check import source
 
     [name] = arguments.words
@@ -109,7 +110,7 @@ def _new(project: Project, arguments: Arguments) -> int:
         raise UsageError(f"{name} cannot start from itself", hint="thumbforge template list shows the others")
     template = project.catalog.template(base)
     text = starter(name, template, template.version + 1 if base == name else 1)
-    _write_new(taken[0], text)
+    _write_new(inside(project.root, f"specs/templates/{name}.yaml"), text)
     if arguments.as_json:
         print_json({"name": name, "extends": base, "file": f"specs/templates/{name}.yaml"})
         return Exit.DONE

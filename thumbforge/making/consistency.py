@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from thumbforge import log
-from thumbforge.durable import write_whole
+from thumbforge.durable import read_regular, write_whole
 from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.plan import Row
 from thumbforge.planning.project import Project
+
+MAX_BYTES = 20_000_000
 
 
 def judged(project: Project, planned: PlannedSeries, rows: Iterable[Row]) -> dict[str, str]:
@@ -31,7 +33,7 @@ def judged(project: Project, planned: PlannedSeries, rows: Iterable[Row]) -> dic
     from thumbforge.imaging import likeness
 
     kept = _kept(project, series.name)
-    known = kept.get("signatures", {}) if kept.get("made_by") == likeness.MADE_BY else {}
+    known = _texts(kept.get("signatures")) if kept.get("made_by") == likeness.MADE_BY else {}
     found: dict[str, bytes] = {}
     for picture in finals.values():
         try:
@@ -50,14 +52,18 @@ def judged(project: Project, planned: PlannedSeries, rows: Iterable[Row]) -> dic
 
 def unlike(project: Project, series: str) -> Mapping[str, str]:
     """What the last batch of a series found, by the finals' sha256."""
-    found = _kept(project, series).get("unlike", {})
-    return found if isinstance(found, dict) else {}
+    return _texts(_kept(project, series).get("unlike"))
+
+
+def _texts(found: object) -> dict[str, str]:
+    """The texts of a mapping: the file may have come with the project."""
+    return {name: text for name, text in found.items() if isinstance(text, str)} if isinstance(found, dict) else {}
 
 
 def _kept(project: Project, series: str) -> dict[str, Any]:
     try:
-        found = json.loads(_file(project, series).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = json.loads(read_regular(_file(project, series), MAX_BYTES))
+    except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

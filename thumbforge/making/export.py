@@ -92,6 +92,8 @@ class Exporter:
                 replace_durably(target, read_regular(source))
 
     def _make_folder(self, folder: Path) -> None:
+        if not folder.resolve().is_relative_to(self._out.parent.resolve()):
+            raise NotADirectoryError(errno.ENOTDIR, f"{folder.relative_to(self._out.parent)} leads out of the project")
         for path in (self._out, folder):
             if os.path.lexists(path) and not path.is_dir():
                 raise NotADirectoryError(errno.ENOTDIR, f"{path.relative_to(self._out.parent)} is no folder")

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 
 from thumbforge import ids
 from thumbforge.durable import read_regular, write_whole
+from thumbforge.errors import StoreError
 from thumbforge.imaging.contact import write_contact
 from thumbforge.imaging.sheet import MOST, PICTURE, Sheet, SheetItem, write_page
 from thumbforge.making.consistency import unlike
 from thumbforge.making.make import failed_checks
 from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.plan import Row
-from thumbforge.planning.project import Project
+from thumbforge.planning.project import Project, relative
 from thumbforge.store.assets import store_errors
 from thumbforge.store.attempts import costs_of
 from thumbforge.store.finals import KnownFinal
@@ -137,6 +138,8 @@ def keep_sheet(project: Project, planned: PlannedSeries, rows: Iterable[Row]) ->
     stale = [name for name in wanted if shown.get(name) != wanted[name] or not (folder / name).is_file()]
     if stale or shown.keys() != wanted.keys():
         with store_errors("the sheet", "sheet.file"):
+            if not folder.resolve().is_relative_to(project.root.resolve()):
+                raise StoreError(f"{relative(folder, project.root)} leads out of the project")
             folder.mkdir(parents=True, exist_ok=True)
             _write(sheet, folder, stale)
             for name in shown.keys() - wanted.keys():

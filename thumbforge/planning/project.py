@@ -10,6 +10,7 @@ from pathlib import Path
 
 from thumbforge import settings as settings_module
 from thumbforge.errors import NotFound
+from thumbforge.named import refuse_ways_out
 from thumbforge.planning.series import Lookup
 from thumbforge.specs.catalog import Catalog
 from thumbforge.store.assets import AssetStore
@@ -18,6 +19,13 @@ from thumbforge.store.leases import new_owner
 from thumbforge.store.ledger import Ledger
 
 LEDGER = "ledger.sqlite3"
+_WRITTEN = ("out", ".doit.db", ".doit.db-wal", ".doit.db-shm")
+_KEPT = (
+    ".thumbforge",
+    *(f".thumbforge/{name}" for name in (LEDGER, "assets", "keys", "keys/art", "staging", "logs", "sheets", "fetch")),
+    ".thumbforge/thumbnails",
+)
+"""What is written to, and may have come with a clone as a link to elsewhere."""
 
 
 class Project:
@@ -27,7 +35,9 @@ class Project:
         self.root = root.absolute()
         self.cwd = (cwd or root).absolute()
         self.out = self.root / "out"
-        self.home = Path(os.environ.get("THUMBFORGE_HOME") or self.root / ".thumbforge").absolute()
+        own = os.environ.get("THUMBFORGE_HOME")
+        self.home = Path(own or self.root / ".thumbforge").absolute()
+        refuse_ways_out(self.root, _WRITTEN if own else (*_WRITTEN, *_KEPT))
         self.store = AssetStore(self.home)
         self.catalog = Catalog(self.root)
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from thumbforge.durable import write_whole
+from thumbforge.durable import read_regular, write_whole
 from thumbforge.sources.links import ChannelLink, PlaylistLink, VideoLink
 
 FRESH_S = 24 * 3600.0
@@ -70,9 +70,7 @@ def _path(home: Path, name: str) -> Path:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        if path.stat().st_size > MAX_ANSWERS_BYTES:
-            return {}
-        known = json.loads(path.read_bytes())
+        known = json.loads(read_regular(path, MAX_ANSWERS_BYTES))
     except (OSError, ValueError, RecursionError):
         return {}
     return known if isinstance(known, dict) else {}

@@ -16,6 +16,7 @@ from pathlib import Path
 from thumbforge.durable import fsync_directory, in_place_of, write_durably
 from thumbforge.errors import NotFound, StoreError, UsageError
 from thumbforge.models import Playlist
+from thumbforge.named import inside
 from thumbforge.planning.project import Project
 from thumbforge.playlists.ingest import ingest
 from thumbforge.specs.catalog import Catalog, LoadedPlaylist, load_playlist
@@ -56,11 +57,13 @@ def change(root: Path, playlist: str, decide: Callable[[Playlist | None], Playli
     """Make the file of `playlist` say what `decide` makes of what it says (None where there is no file).
 
     A new file is called `name`, or as the id where that is "". Raises what `find` and `rewritten` raise, UsageError
-    where another list has that file, and StoreError where it cannot be written.
+    where another list has that file or it lies, by a link, outside the project, and StoreError where it cannot be
+    written.
     """
     for _ in range(TRIES):
         before = find(root, playlist)
         path = before.path if before else root / "specs" / "playlists" / f"{name or _stem(playlist)}.yaml"
+        inside(root, path.relative_to(root).as_posix())
         raw = _bytes(path)
         if raw is not None and before is None:
             raise UsageError(f"{shown(path, root)} is another list", hint=f"add --name {path.stem}-2, or another name")

@@ -13,6 +13,7 @@ import yaml
 from thumbforge.durable import fsync_directory, make_folder, read_regular, write_durably
 from thumbforge.errors import StoreError, UsageError
 from thumbforge.models import SeriesSpec
+from thumbforge.named import inside
 from thumbforge.pixels.limits import MAX_BYTES
 from thumbforge.planning.hero_files import hero_file
 from thumbforge.planning.project import relative
@@ -66,7 +67,7 @@ def place_hero(hero: Path, root: Path, series: str) -> PlacedHero:
     if hero.resolve().is_relative_to(root.resolve()):
         return PlacedHero(hero.resolve().relative_to(root.resolve()).as_posix(), is_copy=False)
     data = read_regular(hero, MAX_BYTES)
-    folder = root / "specs" / "heroes"
+    folder = inside(root, "specs/heroes")
     for target in (folder / hero.name, folder / f"{series}{hero.suffix}"):
         if _holds(target, data):
             return PlacedHero(relative(target, root), is_copy=False)
@@ -96,7 +97,7 @@ def series_text(spec: SeriesSpec) -> str:
 
 def write_series(root: Path, name: str, spec: SeriesSpec) -> Path:
     """Write specs/series/<name>.yaml, which is not there yet. UsageError where it is."""
-    path = root / "specs" / "series" / f"{name}.yaml"
+    path = inside(root, f"specs/series/{name}.yaml")
     if path.exists():
         raise UsageError(f"{relative(path, root)} is there already", hint="--name gives the series another name")
     write_new(path, series_text(spec).encode())
