@@ -13,6 +13,7 @@ from hypothesis import settings
 
 from tests.project import Project, make_project
 from thumbforge import log
+from thumbforge.specs import prompts
 
 settings.register_profile("thumbforge", deadline=None, max_examples=60)
 settings.load_profile("thumbforge")
@@ -45,6 +46,12 @@ def quiet_log() -> Iterator[None]:
     """Whatever a test configured, the next one finds the log as it is at the start of a process."""
     yield
     log.configure(level="warning", file=None)
+
+
+@pytest.fixture(autouse=True)
+def fresh_budget() -> None:
+    """Templates have a budget of time for a command; a test is one."""
+    prompts._all.set([0.0])
 
 
 @pytest.fixture

@@ -102,13 +102,14 @@ class Problem:
 
 
 class SpecError(UsageError):
-    """All problems of all specs that were read, in file and line order."""
+    """All problems of all specs that were read, in file and line order; `more` were counted and not looked at."""
 
     code = "spec_invalid"
 
-    def __init__(self, problems: Iterable[Problem], *, hint: str = "") -> None:
+    def __init__(self, problems: Iterable[Problem], *, hint: str = "", more: int = 0) -> None:
         self.problems = tuple(sorted(problems, key=lambda p: (p.file, p.line, p.where)))
-        count = len(self.problems)
+        self.more = more
+        count = len(self.problems) + more
         head = str(self.problems[0]) if count == 1 else f"{count} problems in the specs"
         super().__init__(head, hint=hint)
 
@@ -274,8 +275,8 @@ def describe(error: ThumbforgeError) -> str:
     lines = [f"{error.code}: {error.message}"]
     if isinstance(error, SpecError) and len(error.problems) > 1:
         lines += [f"  {problem}" for problem in error.problems[:SHOWN_PROBLEMS]]
-        if left := len(error.problems) - SHOWN_PROBLEMS:
-            lines += [f"  and {left:,} more"] if left > 0 else []
+        if (left := error.more + max(0, len(error.problems) - SHOWN_PROBLEMS)) > 0:
+            lines.append(f"  and {left:,} more")
     if error.hint:
         lines.append(f"hint: {error.hint}")
     return clean("\n".join(lines))

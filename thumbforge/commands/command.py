@@ -202,7 +202,7 @@ def fail(error: ThumbforgeError, *, as_json: bool) -> int:
         }
         if isinstance(error, SpecError):
             document["problems"] = [str(problem) for problem in error.problems[:SHOWN_PROBLEMS]]
-            if (left := len(error.problems) - SHOWN_PROBLEMS) > 0:
+            if (left := error.more + max(0, len(error.problems) - SHOWN_PROBLEMS)) > 0:
                 document["more_problems"] = left
         document["exit_code"] = int(error.exit_code)
         sys.stderr.write(plain_json(json.dumps(redact(document), ensure_ascii=False)) + "\n")

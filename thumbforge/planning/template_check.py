@@ -101,7 +101,8 @@ class _WithFile(Catalog):
 
 
 def _checked(project: Project, path: Path, given: Mapping[str, Any], database: Database | None) -> Template:
-    catalog = _WithFile(project.root, path)
+    is_listed = path.stem in project.catalog.template_names() and template_file(project.catalog, path.stem) == path
+    catalog = project.catalog if is_listed else _WithFile(project.root, path)
     template = catalog.template(path.stem)
     chain = chain_of(catalog, path)
     problems = [

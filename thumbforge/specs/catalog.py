@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from thumbforge import log
 from thumbforge.durable import read_regular
-from thumbforge.errors import NotFound, Problem, UsageError
+from thumbforge.errors import NotFound, Problem, SpecError, UsageError
 from thumbforge.models import Playlist, Profile, SeriesSpec, Template
 from thumbforge.specs.yaml_file import MAX_BYTES, Document, Problems
 from thumbforge.specs.yaml_words import cut_short
@@ -24,10 +24,13 @@ from thumbforge.text import nearest
 
 TOLD = 3
 """Texts of one list that are told each by itself."""
+MAX_CHAIN = 20
+"""Templates that extend one another."""
 BUILTIN = Path(__file__).parent / "builtin"
 SUFFIXES = (".yaml", ".yml")
 
 M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
 
 _STEM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 
@@ -57,7 +60,8 @@ class Catalog:
         self.root = root
         self._files: dict[str, dict[str, Path]] = {}
         self._models: dict[tuple[str, str], Any] = {}
-        self._playlists: dict[Path, LoadedPlaylist] = {}
+        self._documents: dict[Path, tuple[Document | None, tuple[Problem, ...]]] = {}
+        self._playlists: dict[Path, LoadedPlaylist | SpecError] = {}
 
     def template_names(self) -> tuple[str, ...]:
         return tuple(self._listing("templates"))
@@ -94,8 +98,9 @@ class Catalog:
     def load_playlist(self, path: Path) -> LoadedPlaylist:
         """A playlist's YAML from anywhere; messages name it from the project's root where it is inside."""
         if path not in self._playlists:
-            self._playlists[path] = load_playlist(path, self.root)
-        return self._playlists[path]
+            self._playlists[path] = _loaded(lambda path: load_playlist(path, self.root), path)
+        found: LoadedPlaylist = _or_raised(self._playlists[path])
+        return found
 
     def find_playlist(self, word: str) -> tuple[str, Path] | None:
         """The name and file of the playlist with this stem or, failing that, this id. UsageError where two have it.
@@ -129,8 +134,8 @@ class Catalog:
 
     def _kept(self, kind: str, name: str, load: Callable[[Path], M]) -> M:
         if (kind, name) not in self._models:
-            self._models[kind, name] = load(self._path(kind, name))
-        found: M = self._models[kind, name]
+            self._models[kind, name] = _loaded(load, self._path(kind, name))
+        found: M = _or_raised(self._models[kind, name])
         return found
 
     def _load(self, path: Path, model: type[M], *, named: bool = False) -> M:
@@ -153,7 +158,7 @@ class Catalog:
 
     def _extended(self, path: Path, problems: Problems, below: tuple[Path, ...]) -> _Source | None:
         """The file's fields over those of its base; `below` are the files that led here. None where a base is wrong."""
-        document = problems.read(path)
+        document = self._read(path, problems)
         if document is None:
             return None
         data = _named(document, path, problems)
@@ -169,6 +174,16 @@ class Catalog:
             return None
         return _Source(document, _merged(base.data, data))
 
+    def _read(self, path: Path, problems: Problems) -> Document | None:
+        """Once, however many templates extend it; what is wrong with it is wrong with each of them."""
+        if path not in self._documents:
+            own = Problems(self.root)
+            self._documents[path] = (own.read(path), own.found)
+        document, found = self._documents[path]
+        for problem in found:
+            problems.add(problem)
+        return document
+
     def _base(self, name: Any, path: Path, below: tuple[Path, ...]) -> Path | str:
         """The file that `extends: name` means, or what is wrong with it. A file of the same name means the built-in."""
         if not isinstance(name, str):
@@ -178,9 +193,25 @@ class Catalog:
             files = _spec_files(BUILTIN / "templates", Problems())
         if name not in files:
             return f"no template `{name}`; {_nearest(name, self._listing('templates'), 'templates')}"
+        if len(below) >= MAX_CHAIN:
+            return f"more than {MAX_CHAIN} templates extend each other here"
         if files[name] in (*below, path):
             return f"a template cannot extend itself: {' > '.join(p.stem for p in (*below, path, files[name]))}"
         return files[name]
+
+
+def _loaded(load: Callable[[Path], T], path: Path) -> T | SpecError:
+    """What is wrong is kept, too: to find it out may take as long as to read what is right."""
+    try:
+        return load(path)
+    except SpecError as error:
+        return error.with_traceback(None)
+
+
+def _or_raised(found: Any) -> Any:
+    if isinstance(found, SpecError):
+        raise SpecError(found.problems, hint=found.hint, more=found.more)
+    return found
 
 
 def load_playlist(path: Path, root: Path | None = None) -> LoadedPlaylist:

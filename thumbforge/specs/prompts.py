@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from time import thread_time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -56,19 +57,35 @@ class Prompts:
 
 
 class _Time:
-    """What is left for the texts of one template: not each item anew, or a long playlist is as bad as a long loop."""
+    """What is left for the texts of one template: not each item anew, or a long playlist is as bad as a long loop; and
+    not each template anew, or a folder of them is."""
 
     def __init__(self) -> None:
         self._spent = 0.0
 
     @contextmanager
     def taken(self) -> Iterator[None]:
-        from thumbforge.specs.sandbox import EACH_SECONDS, MAX_SECONDS, bounded_by
+        from thumbforge.specs.sandbox import ALL_SECONDS, EACH_SECONDS, MAX_SECONDS, bounded_by
 
-        began = thread_time()
-        with bounded_by(MAX_SECONDS + EACH_SECONDS - self._spent):
-            yield
-        self._spent += max(0.0, thread_time() - began - EACH_SECONDS)
+        began, all_spent = thread_time(), _spent_by_all()
+        try:
+            with bounded_by(EACH_SECONDS + min(MAX_SECONDS - self._spent, ALL_SECONDS - all_spent[0])):
+                yield
+        finally:
+            spent = max(0.0, thread_time() - began - EACH_SECONDS)
+            self._spent += spent
+            all_spent[0] += spent
+
+
+_all: ContextVar[list[float]] = ContextVar("seconds that all templates have taken in this command")
+
+
+def _spent_by_all() -> list[float]:
+    try:
+        return _all.get()
+    except LookupError:
+        _all.set(spent := [0.0])
+        return spent
 
 
 class _Text:

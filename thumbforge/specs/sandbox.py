@@ -27,8 +27,10 @@ MAX_CHARACTERS = 20_000
 MAX_STEPS = 20_000
 """Rounds of all loops of one rendering together."""
 MAX_SECONDS = 2.0
-"""Of a processor, for all texts of one template in a process; beside it each rendering has EACH_SECONDS. An honest one
+"""Of a processor, for all texts of one template in a command; beside it each rendering has EACH_SECONDS. An honest one
 takes a hundredth of that."""
+ALL_SECONDS = 3.0
+"""Of those of all templates together."""
 EACH_SECONDS = 0.001
 
 STEPS = "_steps"
@@ -89,7 +91,9 @@ def bounded_by(seconds: float) -> Iterator[None]:
 
 def _check_time() -> None:
     if time.thread_time() > _clock.ends:
-        raise SecurityError(f"the template's texts take more than {MAX_SECONDS:g} s to render")
+        raise SecurityError(
+            f"templates' texts take more than {MAX_SECONDS:g} s to render, or {ALL_SECONDS:g} s together"
+        )
 
 
 def _timed(function: Callable[..., Any]) -> Callable[..., Any]:

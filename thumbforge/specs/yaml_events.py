@@ -7,6 +7,7 @@ Positions are lines and columns that count from 0, as PyYAML's marks do.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,11 +18,14 @@ from thumbforge.specs.yaml_words import explained
 
 MAX_DEPTH = 40
 MAX_ALIASES = 1_000
+MAX_NODES = 50_000
+"""Values whose places are known where something is wrong."""
 MAX_EXPANSION = 1_000_000
 """What all aliases of a file may add: one per value plus one per character."""
 
 Mark = tuple[int, int]
 
+_Nodes: Any = yaml  # whose nodes take what its events hold, whatever the stubs say
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _RESOLVERS = yaml.SafeLoader.yaml_implicit_resolvers
 _TAG = "tag:yaml.org,2002:"
@@ -63,11 +67,64 @@ def read(text: str) -> Reading:
 
 
 def compose(text: str) -> yaml.Node | None:
-    """The same text as nodes that know their places; None where that is not possible. For messages only: slow."""
+    """The same text as nodes that know their places; None where that is not possible. For messages only: slow. Of a
+    text of more than MAX_NODES values the first ones."""
+    next_event = _Loader(text).get_event
     try:
-        return yaml.compose(text, Loader=_Loader)
+        next_event()
+        next_event()
+        return _Composer(next_event).node(next_event())
     except yaml.YAMLError:
         return None
+
+
+class _Full(Exception):
+    """Enough nodes are made."""
+
+
+class _Composer:
+    """Nodes from events. PyYAML's own would make all of them, a second and 200 MB for a list of 30,000."""
+
+    def __init__(self, next_event: Any) -> None:
+        self._next, self._left = next_event, MAX_NODES
+        self._anchors: dict[str, yaml.Node] = {}
+
+    def node(self, event: Any) -> yaml.Node | None:
+        """The root; where there are too many, what has been made of it."""
+        self._root: yaml.Node | None = None
+        with contextlib.suppress(_Full):
+            self._node(event)
+        return self._root
+
+    def _node(self, event: Any) -> Any:
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor not in self._anchors:
+                raise yaml.YAMLError("an alias without an anchor")
+            return self._anchors[event.anchor]
+        self._left -= 1
+        if self._left < 0:
+            raise _Full
+        if isinstance(event, yaml.ScalarEvent):
+            return self._known(
+                event, _Nodes.ScalarNode(event.tag, event.value, event.start_mark, event.end_mark, event.style)
+            )
+        marks = (event.start_mark, event.end_mark)
+        if isinstance(event, yaml.SequenceStartEvent):
+            listed = self._known(event, _Nodes.SequenceNode(event.tag, [], *marks, event.flow_style))
+            while not isinstance(inner := self._next(), yaml.SequenceEndEvent):
+                listed.value.append(self._node(inner))
+            return listed
+        mapped = self._known(event, _Nodes.MappingNode(event.tag, [], *marks, event.flow_style))
+        while not isinstance(inner := self._next(), yaml.MappingEndEvent):
+            mapped.value.append((key := self._node(inner), key))
+            mapped.value[-1] = (key, self._node(self._next()))
+        return mapped
+
+    def _known(self, event: Any, node: Any) -> Any:
+        self._root = self._root or node
+        if event.anchor is not None:
+            self._anchors[event.anchor] = node
+        return node
 
 
 def tag_of(value: str) -> str:

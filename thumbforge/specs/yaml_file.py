@@ -24,6 +24,8 @@ from thumbforge.specs import complaints, yaml_events
 from thumbforge.text import printable
 
 MAX_BYTES = 20_000_000
+MANY = 1_000
+"""Mistakes of one spec; of more the first are looked for."""
 HINT = "correct the spec at the line named, then run the command again"
 
 M = TypeVar("M", bound=BaseModel)
@@ -63,6 +65,7 @@ class Problems:
     def __init__(self, root: Path | None = None) -> None:
         self._root = root
         self._found: dict[tuple[str, int, str], Problem] = {}
+        self._more = 0
 
     def add(self, problem: Problem) -> None:
         """Keep `problem`, unless one is known for the same place. Its texts become one printable line each."""
@@ -73,9 +76,13 @@ class Problems:
         """A problem of a file as a whole."""
         self.add(Problem(shown(path, self._root), 0, "", message))
 
+    @property
+    def found(self) -> tuple[Problem, ...]:
+        return tuple(self._found.values())
+
     def raise_if_any(self) -> None:
         if self._found:
-            raise SpecError(self._found.values(), hint=HINT)
+            raise SpecError(self._found.values(), hint=HINT, more=self._more)
 
     def parse(self, path: Path, model: type[M]) -> M | None:
         """The file as a model, or None and at least one problem more."""
@@ -111,9 +118,10 @@ class Problems:
         except UnicodeEncodeError:
             self.add(Problem(document.file, 1, "", "a `\\u` escape in this file is half a character"))
         except ValidationError as error:
-            for complaint in complaints.of(error, document.place, data, model):
+            for complaint in complaints.of(_few(error, data, model), document.place, data, model):
                 if complaint.place.mark not in document.flaws:
                     self.add(Problem(document.file, complaint.place.line, complaint.where, complaint.message))
+            self._more += max(0, error.error_count() - MANY)
         return None
 
     def _find_secrets(self, document: Document, names: set[str]) -> None:
@@ -137,14 +145,29 @@ def gather(loads: Iterable[Callable[[], T]]) -> list[T]:
     """Call each; what they return, or one SpecError with the problems of all that raised one."""
     results: list[T] = []
     problems: dict[Problem, None] = {}
+    more = 0
     for load in loads:
         try:
             results.append(load())
         except SpecError as error:
             problems.update(dict.fromkeys(error.problems))
+            more += error.more
     if problems:
-        raise SpecError(problems, hint=HINT)
+        raise SpecError(problems, hint=HINT, more=more)
     return results
+
+
+def _few(error: ValidationError, data: dict[str, Any], model: type[BaseModel]) -> ValidationError:
+    """Where a spec is wrong in thousands of places, what is wrong with the first entries of its lists: to say it of all
+    takes a minute, and nobody reads it."""
+    if error.error_count() <= MANY:
+        return error
+    first = {name: value[: MANY // 4] if isinstance(value, list) else value for name, value in data.items()}
+    try:
+        model.model_validate_json(json.dumps(first, ensure_ascii=False).encode(), strict=True)
+    except ValidationError as few:
+        return few
+    return error
 
 
 def shown(path: Path, root: Path | None) -> str:

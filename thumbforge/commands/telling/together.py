@@ -13,7 +13,9 @@ def together(faults: Mapping[str, ThumbforgeError]) -> ThumbforgeError:
     if len(faults) == 1:
         return next(iter(faults.values()))
     problems: dict[Problem, None] = {}
+    more = 0
     for name, error in faults.items():
         own = error.problems if isinstance(error, SpecError) else (Problem(name, 0, "", str(error)),)
         problems |= dict.fromkeys(own)
-    return SpecError(problems, hint=next((error.hint for error in faults.values() if error.hint), ""))
+        more = max(more, error.more) if isinstance(error, SpecError) else more  # a list is told with its series again
+    return SpecError(problems, hint=next((error.hint for error in faults.values() if error.hint), ""), more=more)
