@@ -51,3 +51,11 @@ def test_what_cannot_be_is_refused(project: Project) -> None:
     assert project.run("takes").code == 2
     project.run("takes", "lock", "2")
     assert project.run("takes", "use", "2", "1").code == 2
+
+
+def test_the_take_that_is_in_use_is_no_mistake(done: Project) -> None:
+    """Said, with exit 0; its document is that of a batch with nothing to do."""
+    told = done.run("takes", "use", "2", "1", "series=show")
+    assert (told.code, told.out) == (0, "Take 1 is in use already.\n")
+    document = done.shown("takes", "use", "2", "1", "series=show")
+    assert (document["run"], document["summary"]["completed"], done.calls) == (None, 1, 0)

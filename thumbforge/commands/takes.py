@@ -121,8 +121,23 @@ def _use(project: Project, arguments: Arguments) -> int:
         use_attempt(ledger.database, row.iteration_id, take.attempt_id, ledger.now())
     planned = decided(project, planned)
     [now] = [r for r in planned.rows if r.wanted.item_key == row.wanted.item_key]
+    if now.is_done:
+        return _in_use_already(project, planned, now, arguments)
     session = start(Session(project, Cancel()))
     return make_and_tell(session, planned, [now], arguments)
+
+
+def _in_use_already(project: Project, planned: PlannedSeries, row: Row, arguments: Arguments) -> int:
+    from thumbforge.commands.telling.results import print_result
+    from thumbforge.commands.telling.view import write
+    from thumbforge.making.rollup import ItemResult, Result, roll_up
+
+    if arguments.as_json:
+        items = (ItemResult(row, row, None),)
+        print_result(Result(planned, None, items, *roll_up(items)), project, "", as_json=True)
+    else:
+        write(f"Take {arguments.words[1]} is in use already.")
+    return Exit.DONE
 
 
 def _lock(project: Project, arguments: Arguments) -> int:

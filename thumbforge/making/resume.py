@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from thumbforge.errors import NotFound, ReplayDivergence, UsageError
+from thumbforge.errors import LedgerError, NotFound, ReplayDivergence, UsageError
 from thumbforge.making.record import planned_item
 from thumbforge.models import Brand, Item, Output, Playlist, PlaylistHead, Price, Profile, Template
 from thumbforge.planning.decide import PlannedSeries, decide
@@ -22,7 +22,7 @@ from thumbforge.planning.staging import Staging
 from thumbforge.planning.wanted import Place, Wanted, wanted_heroes, wanted_items
 from thumbforge.providers.registry import capabilities_of
 from thumbforge.store import names, world
-from thumbforge.store.database import Database
+from thumbforge.store.database import Database, mapping
 from thumbforge.store.pictures import suffix_of
 from thumbforge.store.plans import PlannedItem, items_of
 from thumbforge.store.views import attempts_by, find_run
@@ -58,7 +58,7 @@ def plan_resume(
         anew: tuple[PlannedItem, ...] = ()
         if overrides:
             planned, anew = _override(project, database, planned, overrides)
-        params = json.loads(run["params_json"])
+        params = mapping(run["params_json"])
         if max_cost is not None:
             planned = replace(planned, series=replace(planned.series, max_cost=max_cost))
             params["max_cost"] = str(max_cost)
@@ -88,8 +88,22 @@ def frozen(project: Project, database: Database, run: sqlite3.Row) -> PlannedSer
     Every key has to follow again from what was recorded, or it is a ReplayDivergence. Items that a `var.…` was for
     carry it in their plan.
     """
+    with _as_recorded(run["id"]):
+        return _frozen(project, database, run)
+
+
+@contextmanager
+def _as_recorded(run_id: str) -> Iterator[None]:
+    """What was recorded lacks something, or has another form than it must: the ledger may have come from anywhere."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise LedgerError(f"what is recorded of run {run_id[:8]} cannot be read: {type(error).__name__}") from error
+
+
+def _frozen(project: Project, database: Database, run: sqlite3.Row) -> PlannedSeries:
     items = items_of(database, run["id"])
-    params, plans = json.loads(run["params_json"]), [item.plan for item in items]
+    params, plans = mapping(run["params_json"]), [item.plan for item in items]
     series = _series(project, database, run, params, plans)
     limits = Limits.of(project.settings, params["max_retries"])
     capabilities = capabilities_of(series.profile)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from thumbforge import ids
 from thumbforge.durable import read_regular, write_whole
-from thumbforge.errors import StoreError
+from thumbforge.errors import LedgerError, StoreError
 from thumbforge.imaging.contact import write_contact
 from thumbforge.imaging.sheet import MOST, PICTURE, Sheet, SheetItem, write_page
 from thumbforge.making.consistency import unlike
@@ -96,7 +96,8 @@ def _costs(project: Project, iterations: list[str]) -> dict[str, str]:
         costs = costs_of(database, iterations)
     spent: dict[tuple[str, str | None], Decimal] = {}
     for iteration, cost, currency in costs:
-        spent[iteration, currency] = spent.get((iteration, currency), Decimal(0)) + amount_of(cost)
+        with contextlib.suppress(LedgerError):  # an amount that is none is told by `runs cost`; here it is not known
+            spent[iteration, currency] = spent.get((iteration, currency), Decimal(0)) + amount_of(cost)
     told: dict[str, str] = {}
     for (iteration, currency), amount in spent.items():
         told[iteration] = ", ".join(filter(None, (told.get(iteration), f"{amount} {currency}")))
@@ -189,7 +190,7 @@ def _shown(project: Project, series: str) -> dict[str, str]:
     """What was written the last time; nothing where that cannot be read."""
     try:
         found = json.loads(read_regular(_mark(project, series)))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     named = found if isinstance(found, dict) else {}
     return {name: digest for name, digest in named.items() if name == PICTURE or _PAGE.fullmatch(name)}

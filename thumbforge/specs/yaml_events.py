@@ -67,8 +67,15 @@ def read(text: str) -> Reading:
 
 
 def compose(text: str) -> yaml.Node | None:
-    """The same text as nodes that know their places; None where that is not possible. For messages only: slow. Of a
-    text of more than MAX_NODES values the first ones."""
+    """The same text as nodes that know where they begin and end; None where that is not possible. Slow."""
+    try:
+        return yaml.compose(text, Loader=_Loader)
+    except yaml.YAMLError:
+        return None
+
+
+def compose_first(text: str) -> yaml.Node | None:
+    """For messages: nodes that know where they begin; of a text of more than MAX_NODES values the first ones."""
     next_event = _Loader(text).get_event
     try:
         next_event()

@@ -56,7 +56,7 @@ class Document:
 
     @cached_property
     def _nodes(self) -> yaml.Node | None:
-        return yaml_events.compose(self.text)
+        return yaml_events.compose_first(self.text)
 
 
 class Problems:

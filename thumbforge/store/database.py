@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import threading
@@ -13,6 +14,7 @@ from typing import Any
 from thumbforge import faults
 from thumbforge.errors import LedgerError, LedgerTooNew, NotFound, ReplayDivergence
 from thumbforge.store.processes import cure_of, holder_of
+from thumbforge.text import one_line
 
 SCHEMA_VERSION = 3
 BUSY_S = 20.0
@@ -145,6 +147,20 @@ class Database:
     def close(self) -> None:
         with self._lock:
             self._connection.close()
+
+
+def mapping(text: str) -> dict[str, Any]:
+    """The JSON of a column. LedgerError for what is no mapping: a ledger may have come from anywhere."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise LedgerError(
+            f"the ledger is damaged: {one_line(text, 40)!r} is not what it must hold",
+            hint="put it back from a backup, or thumbforge repair --rebuild --apply makes a new one",
+        )
+    return found
 
 
 def insert(connection: sqlite3.Connection, table: str, row: Mapping[str, Any], *, once: str | None = None) -> bool:

@@ -7,7 +7,6 @@ leaves something that is known to be nobody's, or a manifest to be written again
 
 from __future__ import annotations
 
-import json
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -18,7 +17,7 @@ from thumbforge import faults
 from thumbforge.errors import UsageError
 from thumbforge.store import attempts, names, pictures, states
 from thumbforge.store.assets import AssetStore
-from thumbforge.store.database import Database
+from thumbforge.store.database import Database, mapping
 from thumbforge.store.leases import is_live
 from thumbforge.store.pictures import StoredPicture
 from thumbforge.store.witness import key_files, named_by_all
@@ -85,7 +84,7 @@ def delete_run(database: Database, store: AssetStore, run_id: str, now: float, *
         freed = before - pictures.in_use(connection) if with_assets else set()
         files = pictures.forget(connection, freed)
     if row["kind"] == "ingest":
-        _unlink_snapshot(database, store, json.loads(row["checkpoint_json"]).get("snapshot") or "")
+        _unlink_snapshot(database, store, mapping(row["checkpoint_json"]).get("snapshot") or "")
     told = named_by_all(store.home) if files else set()
     gone = [
         name

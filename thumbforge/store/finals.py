@@ -10,7 +10,7 @@ from typing import Any
 
 from thumbforge import ids
 from thumbforge.errors import ReplayDivergence
-from thumbforge.store.database import Database, insert
+from thumbforge.store.database import Database, insert, mapping
 from thumbforge.store.pictures import PICTURE, StoredPicture, picture_of
 
 _FAILED = '"ok":false'  # as `record` writes it: canonical JSON
@@ -32,7 +32,7 @@ class KnownFinal:
     @property
     def report(self) -> dict[str, Any]:
         """Decoded when it is asked for: a plan over thousands of finished items never does."""
-        found: dict[str, Any] = json.loads(self.report_json)
+        found: dict[str, Any] = mapping(self.report_json)
         return found
 
 

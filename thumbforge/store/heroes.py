@@ -109,7 +109,10 @@ def picked(database: Database, word: str) -> Picked:
         if of_run[0]["kind"] not in {"hero", "iterate"}:
             raise UsageError(f"run {word} is a {of_run[0]['kind']} run, not a hero", hint="name one of its iterations")
         if not found:
-            raise UsageError(f"hero run {word} has no pick yet", hint="name one of its iterations as the hero")
+            raise UsageError(
+                f"hero run {word} has no pick yet",
+                hint=f"thumbforge hero pick {word} N picks one; an iteration of it is a hero, too",
+            )
     if not found:
         raise NotFound(f"there is no run or iteration {word}", hint="thumbforge runs list shows the runs")
     [row] = found

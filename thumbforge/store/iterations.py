@@ -11,7 +11,7 @@ from typing import Any
 from thumbforge import ids
 from thumbforge.errors import split_hint
 from thumbforge.store import states
-from thumbforge.store.database import Database, insert
+from thumbforge.store.database import Database, insert, mapping
 from thumbforge.store.leases import is_live
 
 
@@ -71,7 +71,7 @@ def known(database: Database, keys: Sequence[str], now: float) -> dict[str, Know
             status=row["status"],
             error_text=split_hint(row["error_text"])[0] if row["error_text"] else None,
             hint=split_hint(row["error_text"] or "")[1],
-            key_parts=json.loads(row["key_parts_json"]),
+            key_parts=mapping(row["key_parts_json"]),
             take=row["take"],
             last_take=row["last_take"],
             tries=row["tries"],
@@ -105,7 +105,7 @@ def _identity(row: sqlite3.Row) -> Identity:
         run_id=row["run_id"],
         item_key=row["item_key"],
         idempotency_key=row["idempotency_key"],
-        key_parts=json.loads(row["key_parts_json"]),
+        key_parts=mapping(row["key_parts_json"]),
     )
 
 

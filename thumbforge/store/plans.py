@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any
 from thumbforge import ids
 from thumbforge.errors import ReplayDivergence
 from thumbforge.store import iterations
-from thumbforge.store.database import Database, insert
+from thumbforge.store.database import Database, insert, mapping
 from thumbforge.store.iterations import Identity
 
 
@@ -103,7 +102,7 @@ def items_of(database: Database, run_id: str) -> list[RecordedItem]:
             id=row["id"],
             item_key=row["item_key"],
             idempotency_key=row["idempotency_key"],
-            plan=json.loads(row["plan_json"]),
+            plan=mapping(row["plan_json"]),
             iteration_id=row["iteration_id"],
         )
         for row in rows

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 from thumbforge import ids
-from thumbforge.store.database import Database, insert
+from thumbforge.store.database import Database, insert, mapping
 from thumbforge.store.leases import is_live
 
 
@@ -90,8 +89,8 @@ def _ingest(row: sqlite3.Row) -> Ingest:
     return Ingest(
         id=row["id"],
         status=row["status"],
-        params=json.loads(row["params_json"]),
-        checkpoint=json.loads(row["checkpoint_json"]),
+        params=mapping(row["params_json"]),
+        checkpoint=mapping(row["checkpoint_json"]),
         started_at=row["started_at"],
     )
 

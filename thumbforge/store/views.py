@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from typing import Any
 
 from thumbforge.errors import NotFound, UsageError, split_hint
 from thumbforge.store import states
 from thumbforge.store.attempts import Spent
-from thumbforge.store.database import Database
+from thumbforge.store.database import Database, mapping
 
 # A run's items are those of its plan; one that it had nothing to do for counts as what its iteration is now.
 _COUNTS = """
@@ -44,7 +43,7 @@ def show_run(database: Database, prefix: str) -> dict[str, Any]:
     """One run with its items and attempts. Errors as `find_run`."""
     found = find_run(database, prefix)
     run = _run(found) | {
-        "params": json.loads(found["params_json"]),
+        "params": mapping(found["params_json"]),
         "reference": found["reference_sha256"],
         "error": found["error_text"],
     }
@@ -113,7 +112,7 @@ WHERE iteration.run_id = ? ORDER BY item_key
 
 def _iterations(database: Database, run_id: str) -> list[dict[str, Any]]:
     rows = database.rows(_PLANNED, (run_id,)) or database.rows(_OWN, (run_id,))
-    return [_iteration(row, json.loads(row["plan_json"])) for row in rows]
+    return [_iteration(row, mapping(row["plan_json"])) for row in rows]
 
 
 def _iteration(row: sqlite3.Row, plan: dict[str, Any]) -> dict[str, Any]:
@@ -131,7 +130,7 @@ def _iteration(row: sqlite3.Row, plan: dict[str, Any]) -> dict[str, Any]:
         "picked": row["id"] is not None and row["id"] == row["picked_iteration_id"],
         **_error(row["error_text"]),
         "compliant": None if row["compliant"] is None else bool(row["compliant"]),
-        "report": row["report_json"] and json.loads(row["report_json"]),
+        "report": row["report_json"] and mapping(row["report_json"]),
         "art_sha256": row["art_sha256"],
         "final_asset": row["sha256"] and {name: row[name] for name in ("sha256", "suffix", "width", "height", "bytes")},
         "started_at": row["started_at"],
@@ -187,8 +186,8 @@ def _shown(rows: list[sqlite3.Row]) -> list[dict[str, Any]]:
             **{name: row[name] for name in Spent.__slots__},
             **{name: row[name] for name in ("opened_at", "called_at", "closed_at", "art_sha256")},
             **_error(row["error_text"]),
-            "request": json.loads(row["request_json"]),
-            "response": json.loads(row["response_json"] or "{}"),
+            "request": mapping(row["request_json"]),
+            "response": mapping(row["response_json"] or "{}"),
         }
         for row in rows
     ]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from thumbforge import ids
-from thumbforge.store.database import Database, create_once
+from thumbforge.store.database import Database, create_once, mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ def template(database: Database, spec_hash: str) -> TemplateRow:
         spec_hash=row["spec_hash"],
         name=row["name"],
         version=row["version"],
-        content=json.loads(row["content_json"]),
+        content=mapping(row["content_json"]),
     )
 
 
@@ -73,5 +72,5 @@ def profile(database: Database, profile_id: str) -> ProfileRow:
         name=row["name"],
         provider=row["provider"],
         version=row["version"],
-        params=json.loads(row["params_json"]),
+        params=mapping(row["params_json"]),
     )

@@ -27,6 +27,7 @@ from thumbforge.tasks import session as sessions
 from thumbforge.tasks import variables
 from thumbforge.tasks.progress import item_name
 from thumbforge.tasks.session import Session
+from thumbforge.text import clean
 
 
 def request_of(pairs: variables.Pairs) -> SeriesRequest:
@@ -195,7 +196,7 @@ class ThumbUpToDate:
         row, profile = self.row, self.row.wanted.series.profile
         cost = estimate(profile, row.calls) if calls_to_a_service(profile, row.calls) else "no call"
         why = "\n".join(f"      {change}" for change in row.changes) or f"      {row.reason}"
-        return f"{row.action} ({cost}):\n{why}\n     "
+        return clean(f"{row.action} ({cost}):\n{why}\n     ")
 
 
 def make_thumb(uptodate: ThumbUpToDate, task: Any) -> Any:
