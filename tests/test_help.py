@@ -120,3 +120,22 @@ def test_help_on_one_of_doits_commands_is_the_same_however_it_is_asked(words: tu
 def test_help_on_a_verb_is_the_same_however_it_is_asked(made: Project) -> None:
     """`help hero pick` is `hero pick --help`."""
     assert made.run("help", "hero", "pick").out == made.run("hero", "pick", "--help").out
+
+
+def test_a_plug_in_that_is_not_there_is_one_line(made: Project, tmp_path: Path) -> None:
+    """Named in doit.cfg, not installed: no traceback where it is looked up, and no harm where it is not."""
+    project = made.copy(tmp_path / "plugged")
+    project.write("doit.cfg", "[COMMAND]\nfoo = nosuchmodule:Foo\n")
+    told = project.run("foo")
+    assert (told.code, "the module nosuchmodule of a plug-in of doit is not there" in told.err) == (2, True)
+    assert "Traceback" not in told.err
+    assert project.run("status").code == 0
+
+
+def test_a_reader_that_goes_ends_doits_own_list_without_a_word(made: Project) -> None:
+    """`doit list | head`, as under `thumbforge`: no traceback."""
+    process = made.start("list", "--all", tool="doit")
+    assert process.stdout
+    process.stdout.close()
+    _, complained = process.communicate()
+    assert complained == ""

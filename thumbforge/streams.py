@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -43,6 +44,17 @@ def replace_letters() -> None:
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, ValueError, OSError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+
+
+LOOKS = frozenset({"list", "info", "help", "dumpdb"})
+"""doit's commands that only look."""
+
+
+def end_with_the_reader() -> None:
+    """For a command that only looks: where its reader has gone (`doit list | head`), it ends as other tools do."""
+    with suppress(ValueError):  # only the main thread may say so
+        if hasattr(signal, "SIGPIPE"):
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 
 def _fill(number: int, mode: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,12 +11,11 @@ from typing import Any
 
 from thumbforge import __version__
 from thumbforge.errors import Exit, ThumbforgeError, UsageError
-from thumbforge.streams import prepare
+from thumbforge.streams import LOOKS, end_with_the_reader, prepare
 
 # doit's own commands end with its codes (1 failed, 2 error, 3 before start); under `thumbforge` they end with ours.
 _NATIVE = {0: 0, 1: 1, 2: 1, 3: 2}
-# doit's commands that only look; where their reader has gone (`thumbforge list | head`) they end as other tools do.
-_LOOKS = frozenset({"list", "info", "help", "dumpdb"})
+_NO_PLUGIN = re.compile(r"Plugin (\w+) module `([^`]*)` not found")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -35,7 +34,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     except FileNotFoundError:
         sys.stderr.write("not_found: the directory you are in is gone\nhint: cd into the project\n")
         return int(Exit.NOT_FOUND)
-    return _run(arguments)
+    try:
+        return _run(arguments)
+    except Exception as error:
+        if found := _NO_PLUGIN.search(str(error)):
+            return fail_for_plugin(*found.groups())
+        raise
+
+
+def fail_for_plugin(kind: str, module: str) -> int:
+    """A module that doit.cfg or pyproject.toml names, and that is not installed."""
+    from thumbforge.commands.command import fail
+
+    hint = f"install it, or take it out of [{kind}] in doit.cfg, or of tool.doit in pyproject.toml"
+    return fail(UsageError(f"the module {module} of a plug-in of doit is not there", hint=hint), as_json=False)
 
 
 def _run(arguments: list[str]) -> int:
@@ -96,8 +108,8 @@ def _run(arguments: list[str]) -> int:
     if arguments[at:] == ["dumpdb"]:
         hint = "thumbforge list --all -s shows what it holds"
         return fail(UsageError("dumpdb cannot read .doit.db: its form is thumbforge's own", hint=hint), as_json=False)
-    if command in _LOOKS and hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    if command in LOOKS:
+        end_with_the_reader()
     try:
         words = arguments if at is None else [command, *arguments[:at], *arguments[at + 1 :]]
         code = int(main.run(_without_ours(words)) or 0)

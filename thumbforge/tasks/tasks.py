@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from inspect import Signature
 from pathlib import Path
@@ -22,7 +23,7 @@ from thumbforge.planning.project import Project, relative
 from thumbforge.planning.selection import select
 from thumbforge.planning.series import SeriesRequest, all_series, resolve
 from thumbforge.spoken import spoken
-from thumbforge.streams import replace_letters
+from thumbforge.streams import LOOKS, end_with_the_reader, replace_letters
 from thumbforge.tasks import session as sessions
 from thumbforge.tasks import variables
 from thumbforge.tasks.progress import item_name
@@ -51,6 +52,8 @@ def task_thumb() -> Iterator[dict[str, Any]]:
 def _session_of_dodo() -> Session:
     """Plans what the command line names (`playlist=… hero=…`, `series=…`), or every series of the project."""
     replace_letters()
+    if LOOKS.intersection(sys.argv[1:]):
+        end_with_the_reader()
     pairs = variables.of_tasks()
     project = Project(Path.cwd(), Path(get_initial_workdir() or Path.cwd()))
     placement = Placement.of(project.settings, pairs.get("executor"), pairs.get("scheduler"))
