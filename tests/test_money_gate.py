@@ -159,6 +159,24 @@ def test_a_run_that_will_try_nothing_more_says_so(tmp_path: Path) -> None:
         assert "Nothing is tried again until it changes" in told
 
 
+def test_a_hero_run_that_will_try_nothing_more_says_so(tmp_path: Path) -> None:
+    """The command, its dry run and a resume end alike: 4, without a call and without a way that leads nowhere."""
+    project = make_project(tmp_path / "project", 1, THUMBFORGE_BATCH__MAX_RETRIES="1")
+    project.template(prompt="A picture about {{ topic }} [[FAIL_PERMANENT]]")
+    generate = ("hero", "generate", video(1), "--template", "plain", "--provider", "fake", "--count", "2")
+    first = project.run(*generate)
+    run = project.shown("runs", "list")["runs"][0]["id"]
+    again, resumed = project.run(*generate), project.run("runs", "resume", run)
+    for told in (first, again, resumed):
+        assert told.code == 4
+        assert "Nothing is tried again until prompt, video or profile changes" in told.out
+        assert "Go on with" not in told.out
+    assert project.run(*generate, "--dry-run").code == 4
+    assert project.calls == 2
+    assert "Go on with" not in project.with_environment(THUMBFORGE_BATCH__MAX_RETRIES="2").run(*generate).out
+    assert project.calls == 4
+
+
 def test_what_local_paints_costs_nothing(tmp_path: Path) -> None:
     """Which is known: 0, and no attempt without a price."""
     project = make_project(tmp_path / "project", 1)

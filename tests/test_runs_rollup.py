@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
 from tests.test_runs_plan import ONE, decide, made
 from thumbforge.errors import Exit
 from thumbforge.making.make import Outcome
-from thumbforge.making.rollup import ItemResult, roll_up
+from thumbforge.making.rollup import ItemResult, foreseen, roll_up
 from thumbforge.planning.plan import Row
 from thumbforge.planning.snapshot import Snapshot
 
@@ -55,3 +56,17 @@ def test_an_item_that_failed_again_without_a_try_tells_why() -> None:
     given_up: Row = replace(OPEN, action="skip", status="failed", reason="tries used up (2 of max_retries=2): x")
     found = ItemResult(given_up, given_up, None)
     assert (found.status, found.error) == ("failed", "tries used up (2 of max_retries=2): x")
+
+
+USED_UP = replace(OPEN, action="skip", status="failed", is_stuck=True)
+BUSY = replace(OPEN, action="skip", busy_in="a run")
+
+
+@pytest.mark.parametrize("wait", [True, False])
+@pytest.mark.parametrize("counts", list(itertools.product(range(2), repeat=4)))
+def test_a_dry_run_foresees_the_exit_code(counts: tuple[int, int, int, int], wait: bool) -> None:
+    """What is to do goes well, what is used up fails again, what another run is making is waited for, or is pending."""
+    rows = [row for row, count in zip((DONE, OPEN, USED_UP, BUSY), counts, strict=True) for _ in range(count)]
+    ends = {id(DONE): "completed", id(OPEN): "completed", id(USED_UP): "failed"}
+    results = [result(ends.get(id(row), "completed" if wait else "pending")) for row in rows]
+    assert foreseen(rows, wait=wait) == roll_up(results)[1]

@@ -64,7 +64,7 @@ def _batch(project: Project, arguments: Arguments) -> int:
             refusal = None
         except LimitReached as error:
             refusal = error
-        exit_code = refusal.exit_code if refusal else foreseen(rows)
+        exit_code = refusal.exit_code if refusal else foreseen(rows, wait=session.wait)
         print_plan(planned, rows, as_json=as_json, exit_code=exit_code)
         if refusal:
             raise refusal

@@ -96,12 +96,14 @@ class Result:
     """Why an item's picture is unlike its series, by item key."""
 
 
-def foreseen(rows: Sequence[Row]) -> Exit:
-    """How a run of these rows would end if all went well: what is used up or held back stays as it is."""
-    left = [row for row in rows if row.idle and row.status != "completed"]
-    if not left:
+def foreseen(rows: Sequence[Row], *, wait: bool = True) -> Exit:
+    """How a run of these rows would end if all went well: what is used up or held back stays as it is, and without
+    `wait` what another run is making, too."""
+    failed = sum(row.idle and row.status != "completed" for row in rows)
+    pending = sum(row.busy_in is not None and not wait for row in rows)
+    if not failed and not pending:
         return Exit.DONE
-    return Exit.NOTHING_COMPLETED if len(left) == len(rows) else Exit.PARTIAL
+    return Exit.NOTHING_COMPLETED if failed and failed + pending == len(rows) else Exit.PARTIAL
 
 
 def tally(items: Iterable[ItemResult]) -> str:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thumbforge.commands.command import print_json
 from thumbforge.errors import Exit, UsageError
+from thumbforge.settings import variable
 
 if TYPE_CHECKING:
     from thumbforge.commands.verbs import Arguments
     from thumbforge.making.resume import Resumption
     from thumbforge.planning.decide import PlannedSeries
+    from thumbforge.planning.plan import Row
     from thumbforge.planning.project import Project
     from thumbforge.store.heroes import Candidate
 
@@ -24,19 +27,22 @@ def make(project: Project, planned: PlannedSeries, arguments: Arguments, resumpt
     from thumbforge.making.batch import Batch, threads_for
     from thumbforge.making.executor import Placement
     from thumbforge.making.hero import make_heroes
+    from thumbforge.making.rollup import foreseen
     from thumbforge.planning.decide import check_limits
     from thumbforge.store.heroes import run_of
     from thumbforge.tasks.progress import Progress, candidate_name, interruptible
     from thumbforge.tasks.session import tell_cost
 
     configure_logging(project, as_json=arguments.as_json)
-    if resumption is None and all(row.idle and row.status == "completed" for row in planned.rows):
+    is_done, is_dry = all(row.status == "completed" for row in planned.rows), arguments.options.get("dry-run")
+    if resumption is None and all(row.idle for row in planned.rows) and (is_done or not is_dry):
         with project.reading() as database:
             assert database is not None
             run_id = run_of(database, planned.kind, [wanted.key for wanted in planned.wanted])
         if run_id:
-            return tell(project, run_id, Exit.DONE, arguments, "Nothing to do: these candidates are made.")
-    if arguments.options.get("dry-run"):
+            said = "Nothing to do: these candidates are made." if is_done else ""
+            return tell(project, run_id, foreseen(planned.rows), arguments, said, _no_more(planned, planned.rows))
+    if is_dry:
         return _foretell(planned, arguments)
     if resumption is None:
         check_limits(planned, planned.rows)
@@ -59,7 +65,17 @@ def make(project: Project, planned: PlannedSeries, arguments: Arguments, resumpt
         result = make_heroes(batch, threads_for(planned, planned.rows, concurrency, placement))
     if result.run_id is None:
         raise UsageError("nothing can be tried again: " + "; ".join(i.error or "" for i in result.items if i.error))
-    return tell(project, result.run_id, result.exit_code, arguments, result.stop or "")
+    left = [item.after for item in result.items if item.status != "completed"]
+    return tell(project, result.run_id, result.exit_code, arguments, result.stop or "", _no_more(planned, left))
+
+
+def _no_more(planned: PlannedSeries, rows: Sequence[Row]) -> str:
+    """What to know where going on would try none of these; "" where it would."""
+    left = [row for row in rows if row.status != "completed"]
+    if not left or not all(row.is_stuck for row in left):
+        return ""
+    more = f"{variable('batch.max_retries')}={planned.limits.max_retries + 1}"
+    return f"Nothing is tried again until prompt, video or profile changes; more tries: the same command with {more}"
 
 
 def _foretell(planned: PlannedSeries, arguments: Arguments) -> int:
@@ -76,7 +92,8 @@ def _foretell(planned: PlannedSeries, arguments: Arguments) -> int:
     return exit_code
 
 
-def tell(project: Project, run_id: str, exit_code: Exit, arguments: Arguments, said: str) -> int:
+def tell(project: Project, run_id: str, exit_code: Exit, arguments: Arguments, said: str, no_more: str = "") -> int:
+    """`no_more` says why going on would try nothing, "" where it would."""
     from thumbforge.commands.telling.view import write
     from thumbforge.store.heroes import candidates
     from thumbforge.store.views import find_run
@@ -93,7 +110,7 @@ def tell(project: Project, run_id: str, exit_code: Exit, arguments: Arguments, s
         write(said)
     _print_candidates(project, run, found, sheet)
     if exit_code in {Exit.PARTIAL, Exit.INTERRUPTED, Exit.NOTHING_COMPLETED}:
-        write(f"Go on with: thumbforge runs resume {run_id[:8]}")
+        write(no_more or f"Go on with: thumbforge runs resume {run_id[:8]}")
     elif any(c.status == "completed" for c in found) and not any(c.picked for c in found):
         write(f"Next: thumbforge hero pick {run_id[:8]} N")
     return exit_code
