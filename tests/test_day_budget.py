@@ -75,6 +75,19 @@ def test_it_is_told_before(project: Project) -> None:
     assert "2 provider calls, about 0.08 USD, 0.04 of today's 1.00 USD is spent" in bounded.batch().err
 
 
+def test_the_next_command_fits_into_the_day(project: Project) -> None:
+    """It makes what there is room for, and is not refused; where there is none, that is said."""
+    bounded = project.with_environment(**{DAY: "0.10"})
+    [found] = bounded.shown("status")["series"]
+    assert found["next"] == "thumbforge batch series=show only=1-2 max_cost=0.08"
+    told = bounded.run("status").out
+    assert "1 picture of show has no room in today's budget." in told
+    assert bounded.run(*found["next"].split()[1:]).code == 0
+    assert bounded.shown("status")["series"][0]["next"] is None
+    assert "up to date" not in bounded.run("status").out
+    assert project.with_environment(**{DAY: "0.12"}).shown("status")["series"][0]["next"].endswith("max_cost=0.04")
+
+
 def test_a_profile_without_a_price_is_refused_while_it_is_set(project: Project) -> None:
     """Where its calls cost money; what costs nothing is none of a budget's business."""
     project.write("specs/providers/cloud.yaml", "provider: openai\nparams: {model: gpt-image-1.5}\n")

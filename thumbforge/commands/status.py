@@ -56,7 +56,11 @@ def _print(project: Project, found: Sequence[Standing], *, is_empty: bool) -> No
         write(f"Budget: {budget}.")
     for command in [standing.next for standing in found if standing.next]:
         write(f"Next: {command}")
-    if not any(standing.next for standing in found):
+    for standing in found:
+        if standing.waits:
+            has = "has" if standing.waits == 1 else "have"
+            write(f"{counted(standing.waits, 'picture')} of {standing.name} {has} no room in today's budget.")
+    if not any(standing.next or standing.waits for standing in found):
         write("Everything is up to date.")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from thumbforge.errors import UsageError
 from thumbforge.planning.plan import Row
@@ -55,6 +55,17 @@ def parse_only(text: str) -> tuple[tuple[str, ...], tuple[range, ...]]:
             )
         ranges.append(range(low, high + 1))
     return tuple(states), tuple(ranges)
+
+
+def as_only(rows: Iterable[Row]) -> str:
+    """What `only=` calls these rows: `1-3,7`."""
+    told: list[list[int]] = []
+    for number in sorted({_number(row) for row in rows}):
+        if told and told[-1][1] == number - 1:
+            told[-1][1] = number
+        else:
+            told.append([number, number])
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in told)
 
 
 def _number(row: Row) -> int:

@@ -8,7 +8,8 @@ from typing import Any
 
 from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.plan import Row, counts
-from thumbforge.planning.prices import calls_to_a_service, price_as_dict
+from thumbforge.planning.prices import calls_to_a_service, price_as_dict, price_of
+from thumbforge.planning.selection import as_only
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +64,41 @@ class Standing:
 
     @property
     def next(self) -> str | None:
-        """The command that brings the series on; None where nothing is left to do.
+        """The command that brings the series on; None where nothing is left to do, or nothing that today's budget has
+        room for.
 
         It carries the ceilings that the plan needs, so that it neither is refused nor spends more than was told.
         """
         if all(row.idle for row in self.rows):
             return f"thumbforge batch series={self.name} --dry-run" if self.used_up else None
         series, words = self.planned.series, [f"thumbforge batch series={self.name}"]
-        if series.max_images is not None and self.pictures > series.max_images:
-            words.append(f"max_images={self.pictures}")
-        if self.calls and self.price:
-            words.append(f"max_cost={self.price['amount']}")
+        fitting = self._fitting()
+        if not fitting:
+            return None
+        pictures = sum(row.calls for row in fitting)
+        if pictures < self.pictures:
+            words.append(f"only={as_only(fitting)}")
+        if series.max_images is not None and pictures > series.max_images:
+            words.append(f"max_images={pictures}")
+        price = price_as_dict(series.profile, pictures)
+        if pictures and self.calls and price:
+            words.append(f"max_cost={price['amount']}")
         return " ".join(words)
+
+    @property
+    def waits(self) -> int:
+        """New pictures that today's budget has no room for."""
+        return self.pictures - sum(row.calls for row in self._fitting())
+
+    def _fitting(self) -> list[Row]:
+        """What is to be done, without the pictures that today's budget has no room for."""
+        todo = [row for row in self.rows if not row.idle]
+        budget, price = self.planned.budget, price_of(self.planned.series.profile)
+        if budget is None or not price:
+            return todo
+        room = max(0, int((budget.most - budget.spent) / price))
+        waiting = {id(row) for row in [row for row in todo if row.calls][room:]}
+        return [row for row in todo if id(row) not in waiting]
 
     def as_dict(self) -> dict[str, Any]:
         return {
