@@ -17,6 +17,7 @@ from tests.test_docs_reference import commands
 
 ROOT = Path(__file__).parents[1]
 MOST_MEMORY_MB = 500
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/dev/zero, names of any bytes, limits of memory")
 
 
 def walked(folder: Path, how: str, *names: str) -> dict[str, Any]:
