@@ -32,6 +32,7 @@ WORDS = [
     "check",
     f"takes list {video(1)} series=show",
     "template list",
+    "series list",
     "nosuch",
     "list --all",
     f"info thumb:show:{video(1)}",
