@@ -72,7 +72,7 @@ items:
 """
     )
     assert site.fetch(LINK, "--refresh")["changes"] == []
-    assert site.facts("part") == [(video(4), 12, "ingest"), (video(3), 3, "ingest"), (video(1), 11, "ingest")]
+    assert site.facts("part") == [(video(4), 12, "ingest"), (video(3), 3, "ingest"), (video(1), 11, "user")]
 
 
 def test_a_file_of_another_name_is_the_one_that_is_changed(site: Site) -> None:
@@ -235,6 +235,25 @@ def test_two_fetches_at_once_do_no_harm(site: Site, api: DataApi) -> None:
         assert told.code == 0, told.err
     assert site.parts(LIST) == [(video(n), n) for n in range(1, 121)]
     assert len(site.facts("member")) == 120
+
+
+def test_a_list_that_another_process_brings_meanwhile_is_gone_on_with(
+    site: Site, api: DataApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is the same list, not another one that has its name."""
+    api.lists[LIST] = [row(1), row(2)]
+    real, read = playlist_file._bytes, []
+
+    def brought(path: Path) -> bytes | None:
+        if not read:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"playlist: {{id: {LIST}}}\nitems: [{{video: {video(1)}, title: Lesson 1, part: 7}}]\n")
+        read.append(path)
+        return real(path)
+
+    monkeypatch.setattr(playlist_file, "_bytes", brought)
+    assert [change["kind"] for change in site.fetch(LINK)["changes"]] == ["added"]
+    assert site.parts(LIST) == [(video(1), 7), (video(2), 8)]
 
 
 def test_a_damaged_note_of_the_last_fetch_costs_a_fetch(site: Site, api: DataApi) -> None:

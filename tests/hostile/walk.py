@@ -167,8 +167,14 @@ class Walk:
 
 def _memory_mb() -> int:
     """The most that this process, or one that it started, has had so far."""
-    most = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return most // (2**20 if sys.platform == "darwin" else 1024)  # there in bytes, elsewhere in kilobytes
+    unit = 2**20 if sys.platform == "darwin" else 1024  # bytes there, kilobytes elsewhere
+    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // unit
+    status = Path("/proc/self/status")
+    if not status.is_file():
+        return max(children, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit)
+    # Linux counts in ru_maxrss also what the process was that started this one: getrusage(2), a new program keeps it.
+    [peak] = [line for line in status.read_text().splitlines() if line.startswith("VmHWM:")]
+    return max(children, int(peak.split()[1]) // 1024)
 
 
 def _stuck(*_: object) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +11,19 @@ from thumbforge.commands.command import ThumbCommand, print_json
 from thumbforge.commands.operands import PLAYLIST, there_are
 from thumbforge.commands.verbs import Arguments, Verb
 from thumbforge.errors import Exit, NotFound, UsageError
-from thumbforge.tasks.options import Option, flag, whole
+from thumbforge.tasks.options import Option, flag, moment, whole
 from thumbforge.text import nearest, one_line
 
 if TYPE_CHECKING:
     from thumbforge.models import Item
     from thumbforge.planning.project import Project
+    from thumbforge.playlists.history import Change
     from thumbforge.playlists.renumber import Numbers
     from thumbforge.specs.catalog import LoadedPlaylist
+    from thumbforge.store.facts import Fact
+    from thumbforge.store.runs import Ingest
+
+_BY = {"fetch": "fetch", "renumber": "renumber", "edit": "hand"}
 
 
 def _list(project: Project, arguments: Arguments) -> int:
@@ -43,6 +49,8 @@ def _show(project: Project, arguments: Arguments) -> int:
     from thumbforge.commands.telling.view import print_table, write
 
     loaded = find(project, arguments.words[0])
+    if (at := arguments.options["at"]) is not None:
+        return _show_as_it_was(project, loaded, at, arguments.as_json)
     rows = [_shown(position, item) for position, item in enumerate(loaded.spec.items, 1)]
     if arguments.as_json:
         print_json({**_listed(project, loaded), "entries": rows})
@@ -58,6 +66,73 @@ def _show(project: Project, arguments: Arguments) -> int:
         ],
     )  # fmt: skip
     return Exit.DONE
+
+
+def _show_as_it_was(project: Project, loaded: LoadedPlaylist, at: float, as_json: bool) -> int:
+    from thumbforge.commands.telling.view import print_table, when, write
+    from thumbforge.playlists.history import entries_at
+
+    head = loaded.spec.playlist
+    entries = entries_at(_history(project, head.id)[0], at)
+    if as_json:
+        print_json(
+            {"playlist": head.id, "name": loaded.name, "at": at, "entries": [asdict(entry) for entry in entries]}
+        )
+    elif not entries:
+        write(f"Nothing was known of {loaded.name} at {when(at)}.")
+    else:
+        write(f"{one_line(head.title) or loaded.name} ({head.id}), as it was at {when(at)}\n")
+        rows = [(str(entry.position), _number(entry.part), entry.video, entry.title) for entry in entries]
+        print_table(("position", "part", "video", "title"), rows)
+    return Exit.DONE
+
+
+def _log(project: Project, arguments: Arguments) -> int:
+    from thumbforge.commands.telling.view import print_table, when, write
+    from thumbforge.playlists.history import changes
+
+    loaded, since = find(project, arguments.words[0]), arguments.options["since"]
+    ever = list(changes(*_history(project, loaded.spec.playlist.id)))
+    told = [change for change in ever if change.at >= (since or 0)]
+    if arguments.as_json:
+        head = loaded.spec.playlist
+        print_json({"playlist": head.id, "name": loaded.name, "changes": [asdict(change) for change in told]})
+    elif not told:
+        write(f"Nothing has changed in {loaded.name}{f' since {when(since)}' if since else ''}.")
+    else:
+        print_table(("when", "by", "change", "part", "video", "title", "was"), list(_logged(told, first=ever[0].run)))
+    return Exit.DONE
+
+
+def _history(project: Project, playlist: str) -> tuple[list[Fact], list[Ingest]]:
+    from thumbforge.store import facts, runs
+
+    with project.reading() as database:
+        if database is None:
+            return [], []
+        return facts.history(database, playlist), runs.ingests(database, playlist)
+
+
+def _logged(changes: Sequence[Change], first: str) -> Iterator[tuple[str, ...]]:
+    """A row for each, but one for all that the first run listed."""
+    from itertools import groupby
+
+    from thumbforge.commands.telling.view import when
+
+    for (at, by, run), group in groupby(changes, key=lambda change: (change.at, change.by, change.run)):
+        together = list(group)
+        if run == first and len(together) > 1:
+            yield when(at), _BY.get(by or "", ""), "listed", "", "", f"{len(together)} videos", ""
+            continue
+        for change in together:
+            was = _was(change.kind, change.was)
+            yield when(at), _BY.get(by or "", ""), change.kind, _number(change.part), change.video, change.title, was
+
+
+def _was(kind: str, was: str | int | None) -> str:
+    if kind == "renumbered":
+        return "no part" if was is None else f"part {was}"
+    return f"place {was}" if kind == "moved" else one_line(str(was or ""))
 
 
 def _renumber(project: Project, arguments: Arguments) -> int:
@@ -183,13 +258,26 @@ def _day(at: float | None) -> str:
 
 class Playlists(ThumbCommand):
     name = "playlist"
-    doc_purpose = "list or show playlists, or give their videos new parts"
+    doc_purpose = "list or show playlists, tell what changed in them, or give their videos new parts"
     doc_description = "NAME is a playlist's name, id or address."
     example = "playlist show my-list; playlist renumber my-list --start 0 --skip dQw4w9WgXcQ --dry-run"
     default = "list"
     verbs = (
         Verb("list", (), _list, "every playlist of the project"),
-        Verb("show", (PLAYLIST,), _show, "its items with part and text"),
+        Verb(
+            "show",
+            (PLAYLIST,),
+            _show,
+            "its items with part and text",
+            (Option("at", "as it was then; a day alone means its end", moment(is_end=True), "DATE"),),
+        ),
+        Verb(
+            "log",
+            (PLAYLIST,),
+            _log,
+            "what changed in it, when, and by what: a fetch, renumber, or a hand",
+            (Option("since", "changes from then on only", moment(), "DATE"),),
+        ),
         Verb(
             "renumber",
             (PLAYLIST,),

@@ -172,7 +172,7 @@ class Batch:
         planned, series = self.planned, self.planned.series
         remember_world(self._ledger, series)
         if planned.kind == "batch":
-            ingest(self._ledger, self.project.store, series.playlist)
+            ingest(self._ledger, self.project.store, series.playlist, "edit")
         new = NewRun(
             id=ids.new_run_id(),
             kind=planned.kind,

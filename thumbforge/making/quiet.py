@@ -26,7 +26,7 @@ def record(project: Project, planned: PlannedSeries) -> bool:
             remember(ledger.database, planned.fresh)
             if not stated:
                 remember_world(ledger, planned.series)
-                ingest(ledger, project.store, planned.series.playlist)
+                ingest(ledger, project.store, planned.series.playlist, "edit")
     except (LedgerError, StoreError) as error:
         if not stated:
             log.warning("the playlist's changes could not be recorded", error=f"{error.code}: {error}")

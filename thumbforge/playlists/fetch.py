@@ -131,7 +131,7 @@ def fetch(
     )
     name = request.name_of(head)
     written = playlist_file.change(project.root, head.id, lambda old: merged_into(old).playlist, name)
-    run_id = playlist_file.record(project, written.playlist)
+    run_id = playlist_file.record(project, written, "fetch")
     doubts = () if whole else _doubts(written.playlist, fetched)
     known: dict[str, Any] = {"doubted": fetched.missing} if doubts else {"missing": fetched.missing, "doubted": None}
     merged = merged_into(written.before)

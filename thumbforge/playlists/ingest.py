@@ -10,7 +10,7 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from thumbforge import ids
 from thumbforge.errors import AssetDamaged, StoreError, UsageError
@@ -21,13 +21,16 @@ from thumbforge.store.database import Database
 from thumbforge.store.ledger import Fence, Ledger
 from thumbforge.store.runs import NewRun
 
+By = Literal["fetch", "renumber", "edit"]
+"""What changed a list: its source, `playlist renumber`, or a hand in the YAML."""
 CHUNK = 200  # entries per transaction: a commit costs milliseconds of disk, an entry microseconds
 
 
-def ingest(ledger: Ledger, store: AssetStore, playlist: Playlist) -> str | None:
+def ingest(ledger: Ledger, store: AssetStore, playlist: Playlist, by: By = "fetch") -> str | None:
     """State the playlist in the ledger; returns the ingest run's id, None where nothing has changed since the last.
 
-    An ingest of the same list that a crash cut short is gone on with. The playlist's row must exist.
+    `by` is told with the changes. A part that a user gave, by renumbering or by hand, no fetch replaces. An ingest of
+    the same list that a crash cut short is gone on with. The playlist's row must exist.
     """
     name = playlist.playlist.id
     data = snapshot(playlist)
@@ -48,7 +51,7 @@ def ingest(ledger: Ledger, store: AssetStore, playlist: Playlist) -> str | None:
         ids.new_run_id(),
         "ingest",
         playlist_id=name,
-        params={"playlist": name, "items": len(playlist.items)},
+        params={"playlist": name, "items": len(playlist.items), "by": by},
         checkpoint={"next_index": 0, "snapshot": sha256},
     )
     fence = ledger.open_run(run, ())
@@ -123,6 +126,7 @@ def _finish(
     """
     holds = {tuple(entry.values()) for entry in stated or ()}
     run = runs.ingest(ledger.database, fence.run_id)
+    is_users = run.params.get("by") in ("renumber", "edit")
     entries = json.loads(store.verify(run.checkpoint["snapshot"], ".json").read_bytes())
     start = min(int(run.checkpoint["next_index"]), len(entries))
     for first in range(start, len(entries), CHUNK):
@@ -131,7 +135,7 @@ def _finish(
             continue
         with ledger.database.write("ingest.chunk") as connection:
             fence.check(connection)
-            _state(connection, playlist, chunk, fence.run_id, run.started_at)
+            _state(connection, playlist, chunk, fence.run_id, run.started_at, "user" if is_users else "ingest")
             reached = min(first + CHUNK, len(entries))
             runs.set_checkpoint(connection, run.id, {**run.checkpoint, "next_index": reached})
     if stated is None or _places(stated) - _places(entries):
@@ -143,14 +147,20 @@ def _finish(
 
 
 def _state(
-    connection: sqlite3.Connection, playlist: str, entries: Sequence[dict[str, Any]], run_id: str, at: float
+    connection: sqlite3.Connection,
+    playlist: str,
+    entries: Sequence[dict[str, Any]],
+    run_id: str,
+    at: float,
+    parts_are: facts.Origin,
 ) -> None:
     known = facts.open_facts(connection, playlist, [_item_id(playlist, entry) for entry in entries])
     for entry in entries:
         item = facts.remember_item(connection, playlist, entry["video"], entry["occurrence"], at)
         values = {"member": True, **{name: entry[name] for name in ("position", "part", "title")}}
         for predicate, value in values.items():
-            facts.state(connection, known, item, predicate, value, run_id=run_id, at=at)
+            origin: facts.Origin = parts_are if predicate == "part" else "ingest"
+            facts.state(connection, known, item, predicate, value, run_id=run_id, at=at, origin=origin)
 
 
 def _close_removed(

@@ -232,7 +232,7 @@ def _head(old: PlaylistHead, new: PlaylistHead, before: Mapping[str, Any]) -> Pl
 
 def _changes(before: Mapping[Key, Item], now: Mapping[Key, Item]) -> Iterable[ListChange]:
     places = {key: place for place, key in enumerate(before, 1)}
-    moved = _out_of_order([places[key] for key in now if key in places])
+    moved = out_of_order([places[key] for key in now if key in places])
     for position, (key, item) in enumerate(now.items(), 1):
         change = ListChange("added", item.video, item.title, item.part, position)
         if key not in before:
@@ -247,7 +247,7 @@ def _changes(before: Mapping[Key, Item], now: Mapping[Key, Item]) -> Iterable[Li
             yield replace(change, kind="moved", was=places[key])
 
 
-def _out_of_order(places: Sequence[int]) -> set[int]:
+def out_of_order(places: Sequence[int]) -> set[int]:
     """The fewest places that, taken away, leave the rest in order: who has moved, not whom others have moved past."""
     ends: list[int] = []
     owners: list[int] = []

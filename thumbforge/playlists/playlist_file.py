@@ -18,7 +18,7 @@ from thumbforge.errors import NotFound, StoreError, UsageError
 from thumbforge.models import Playlist
 from thumbforge.named import inside
 from thumbforge.planning.project import Project
-from thumbforge.playlists.ingest import ingest
+from thumbforge.playlists.ingest import By, ingest
 from thumbforge.specs.catalog import Catalog, LoadedPlaylist, load_playlist
 from thumbforge.specs.rewrite import new_text, rewritten
 from thumbforge.specs.yaml_file import shown
@@ -66,6 +66,8 @@ def change(root: Path, playlist: str, decide: Callable[[Playlist | None], Playli
         inside(root, path.relative_to(root).as_posix())
         raw = _bytes(path)
         if raw is not None and before is None:
+            if find(root, playlist):
+                continue  # another process has just brought it
             raise UsageError(f"{shown(path, root)} is another list", hint=f"add --name {path.stem}-2, or another name")
         if before and load_playlist(path, root).spec != before.spec:
             continue
@@ -78,12 +80,17 @@ def change(root: Path, playlist: str, decide: Callable[[Playlist | None], Playli
     raise StoreError(f"{path.name} is written by another program all the time", hint="close it, then try again")
 
 
-def record(project: Project, playlist: Playlist) -> str | None:
-    """State the playlist in the ledger; the ingest run's id, None where nothing is new to it."""
+def record(project: Project, written: Written, by: By) -> str | None:
+    """State in the ledger what the list says now; the ingest run's id, None where nothing is new to it.
+
+    What a hand had changed before is stated first, so that each change is told with what made it.
+    """
     with open_ledger(project) as ledger:
-        head = playlist.playlist
+        head = written.playlist.playlist
         remember_playlist(ledger.database, head.id, head.title, ledger.now())
-        return ingest(ledger, project.store, playlist)
+        if written.before is not None:
+            ingest(ledger, project.store, written.before, "edit")
+        return ingest(ledger, project.store, written.playlist, by)
 
 
 @contextlib.contextmanager

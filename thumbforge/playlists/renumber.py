@@ -5,19 +5,15 @@ In the ledger they are the user's words: no ingest ever says otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from thumbforge import ids
 from thumbforge.errors import NotFound, UsageError
 from thumbforge.models import Playlist
 from thumbforge.planning.project import Project
 from thumbforge.playlists import playlist_file
 from thumbforge.playlists.merge import Key, keyed
 from thumbforge.sources.part_marks import MAX_PART, part_in
-from thumbforge.store import facts
-from thumbforge.store.runs import NewRun
-from thumbforge.store.world import remember_playlist
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +55,7 @@ def renumber(project: Project, playlist: str, numbers: Numbers) -> playlist_file
     written = playlist_file.change(project.root, playlist, decide)
     assert written.before is not None
     if written.playlist != written.before:
-        before, now = keyed(written.before.items), keyed(written.playlist.items)
-        _state(project, playlist, {key: item.part for key, item in now.items() if item.part != before[key].part})
-        playlist_file.record(project, written.playlist)
+        playlist_file.record(project, written, "renumber")
     return written
 
 
@@ -90,20 +84,3 @@ def _from_titles(playlist: Playlist, skip: Collection[str]) -> dict[Key, int | N
         if part is not None:
             owners[part] = item.video
     return parts
-
-
-def _state(project: Project, playlist: str, parts: Mapping[Key, int | None]) -> None:
-    """The new parts as facts that a user stated, under a run of their own."""
-    with playlist_file.open_ledger(project) as ledger:
-        remember_playlist(ledger.database, playlist, "", ledger.now())
-        params = {"playlist": playlist, "renumbered": len(parts)}
-        run = NewRun(ids.new_run_id(), "ingest", playlist_id=playlist, params=params)
-        fence = ledger.open_run(run, ())
-        at = ledger.now()
-        with ledger.database.write("ingest.chunk") as connection:
-            fence.check(connection)
-            known = facts.open_facts(connection, playlist)
-            for (video, occurrence), part in parts.items():
-                item = facts.remember_item(connection, playlist, video, occurrence, at)
-                facts.state(connection, known, item, "part", part, run_id=run.id, at=at, origin="user")
-        ledger.close_run(fence, "complete", 0)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from thumbforge import ids
 from thumbforge.errors import LedgerError
-from thumbforge.store.database import insert
+from thumbforge.store.database import Database, insert
 
 Origin = Literal["ingest", "user"]
 
@@ -23,6 +23,20 @@ class OpenFact:
     id: str
     value_json: str
     origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What held of an entry (video, occurrence), from when to when (epoch seconds; None: it still holds), and the
+    runs that opened and closed it, whether or not they are still in the ledger."""
+
+    entry: tuple[str, int]
+    predicate: str
+    value: Any
+    valid_from: float
+    valid_to: float | None
+    opened_by: str
+    closed_by: str | None
 
 
 def playlist_item_id(playlist: str, video: str, occurrence: int) -> str:
@@ -58,6 +72,27 @@ def open_facts(
         (row["playlist_item_id"], row["predicate"]): OpenFact(row["id"], row["value_json"], row["origin"])
         for row in rows
     }
+
+
+def history(database: Database, playlist: str) -> list[Fact]:
+    """Every fact that was ever stated of the list's entries, in no order."""
+    rows = database.rows(
+        "SELECT video_id, occurrence, predicate, value_json, valid_from, valid_to, opened_by_run, closed_by_run"
+        " FROM item_fact JOIN playlist_item ON playlist_item.id = playlist_item_id WHERE playlist_id = ?",
+        (playlist,),
+    )
+    return [
+        Fact(
+            entry=(row["video_id"], row["occurrence"]),
+            predicate=row["predicate"],
+            value=json.loads(row["value_json"]),
+            valid_from=row["valid_from"],
+            valid_to=row["valid_to"],
+            opened_by=row["opened_by_run"],
+            closed_by=row["closed_by_run"],
+        )
+        for row in rows
+    ]
 
 
 def state(

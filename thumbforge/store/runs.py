@@ -105,6 +105,11 @@ def last_ingest(database: Database, playlist: str) -> Ingest | None:
     return _ingest(row) if row else None
 
 
+def ingests(database: Database, playlist: str) -> list[Ingest]:
+    """All of a list's, in the order in which they were begun."""
+    return [_ingest(row) for row in database.rows(f"{_INGEST} AND playlist_id = ? ORDER BY rowid", (playlist,))]
+
+
 def ingests_since(database: Database, playlist: str, run_id: str) -> list[str]:
     """The ids of this playlist's ingests after that run; by the order of writing, not by clocks."""
     rows = database.rows(

@@ -30,9 +30,10 @@ FROM run LEFT JOIN template ON template.spec_hash = run.spec_hash
 
 
 def list_runs(database: Database, *, kind: str | None, status: str | None, limit: int) -> list[dict[str, Any]]:
-    """The newest runs first."""
+    """The newest runs first. Those that state a list are left out unless `kind` asks for them: `playlist log` tells
+    what they say."""
     rows = database.rows(
-        f"{_RUNS} WHERE (?1 IS NULL OR run.kind = ?1) AND (?2 IS NULL OR run.status = ?2)"
+        f"{_RUNS} WHERE iif(?1 IS NULL, run.kind <> 'ingest', run.kind = ?1) AND (?2 IS NULL OR run.status = ?2)"
         " ORDER BY run.created_at DESC, run.rowid DESC LIMIT ?3",
         (kind, status, limit),
     )

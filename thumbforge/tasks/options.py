@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -81,6 +82,21 @@ def whole(low: int = 0, high: int = 999_999_999) -> Read:
         if int(text) > high:
             raise ValueError(f"{expected} to {high}")
         return int(text)
+
+    return read
+
+
+def moment(is_end: bool = False) -> Read:
+    """A day or a time in ISO's notation, as epoch seconds; local where it names no zone. A day alone is its first
+    instant, or with `is_end` its last one."""
+
+    def read(text: str) -> float:
+        try:
+            at = datetime.fromisoformat(text)
+            last = timedelta(days=1, microseconds=-1) if is_end and len(text) <= len("2026-03-07") else timedelta()
+            return (at + last).timestamp()
+        except (ValueError, OverflowError):
+            raise ValueError("expected a date such as 2026-03-07, or a time such as 2026-03-07T18:30") from None
 
     return read
 
