@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import pytest
 from hypothesis import given
@@ -31,7 +31,7 @@ from thumbforge.testing import ProviderContract, a_call, a_reference, a_request,
 
 PANDAS = Path(__file__).parents[1] / "specs" / "heroes" / "pandas.jpg"
 MASK = PANDAS.with_name("pandas.mask.png")
-LOOKS = ("cutout", "photo", "split", "card", "duotone")
+LOOKS = tuple(name for name in get_args(models.LookName) if name != "auto")
 VIDEO_IDS = st.from_regex(r"[A-Za-z0-9_-]{11}", fullmatch=True)
 
 

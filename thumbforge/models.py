@@ -370,6 +370,8 @@ def _a_box(shares: tuple[float, float, float, float]) -> tuple[float, float, flo
     return shares
 
 
+LookName = Literal["auto", "cutout", "photo", "split", "card", "duotone"]
+"""How `local` shows a hero; `auto` takes what suits it."""
 HeroBox = Annotated[tuple[Share, Share, Share, Share], AfterValidator(_a_box)]
 
 
@@ -389,7 +391,7 @@ class SeriesSpec(Model):
     subject: Literal["auto"] | HeroBox = Field("auto", description="where the subject is: x, y, w, h as shares")
     face: HeroBox | None = Field(None, description="where its face is: x, y, w, h as shares of the hero")
     mask: str | None = Field(None, min_length=1, max_length=1000, description="file that says what is subject")
-    look: Literal["auto", "cutout", "photo", "split", "card", "duotone"] | None = None
+    look: LookName | None = None
     palette: Literal["hero", "brand"] | Annotated[tuple[Hex, ...], Field(min_length=1, max_length=12)] | None = None
     hues: Literal["one", "near", "wheel"] | None = None
     consistency: Literal["off", "warn"] = Field("warn", description="tell pictures that are unlike their series")

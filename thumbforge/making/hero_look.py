@@ -6,10 +6,11 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from thumbforge.errors import AssetDamaged, PictureError, StoreError
 from thumbforge.imaging.sheet import Sheet, SheetItem
+from thumbforge.models import LookName
 from thumbforge.planning.preview import LOCAL, draw, on_sample, wanted_on
 from thumbforge.planning.reference import Hero, check_hero, find_hero
 from thumbforge.planning.scenes import scene_of
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from thumbforge.pixels.placed import Placed
     from thumbforge.planning.project import Project
 
-LOOKS = ("cutout", "photo", "split", "card", "duotone")
+LOOKS = tuple(name for name in get_args(LookName) if name != "auto")
 SIZE = (1280, 720)
 _SMALL_FACE = 0.25
 _HEADING = "series-parts"

@@ -8,17 +8,18 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 from thumbforge.cores import usable_cores
 from thumbforge.errors import PictureError, ProviderBadRequest
+from thumbforge.models import LookName
 from thumbforge.pixels.scene import PAINTER, File, Scene
 from thumbforge.pixels.sides import LEFT, RIGHT
 from thumbforge.providers.base import Answer, Call, Capabilities, Request
 from thumbforge.providers.params import Choice, Palette, Param, checked
 
 PARAMS: dict[str, Param] = {
-    "look": Choice("auto", ("auto", "cutout", "photo", "split", "card", "duotone")),
+    "look": Choice("auto", get_args(LookName)),
     "subject": Choice("auto", ("auto", "right", "left", "center")),
     "palette": Palette(("hero", "brand")),
     "hues": Choice("", ("one", "near", "wheel")),
