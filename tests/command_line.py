@@ -33,6 +33,7 @@ import doit.loader
 from doit.globals import Globals
 from PIL import Image
 
+from tests.drawn_once import drawn_once
 from thumbforge import faults, log
 from thumbforge.commands import main as script
 from thumbforge.imaging.type import fonts
@@ -204,6 +205,7 @@ def _state() -> Iterator[None]:
         mock.patch.object(doit.doit_cmd, "_CMDLINE_VARS", None),
         mock.patch.object(doit.loader, "initial_workdir", None),
         mock.patch.object(doit.doit_cmd.DoitMain, "BIN_NAME", "doit"),
+        drawn_once(),
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("error")

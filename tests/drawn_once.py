@@ -1,0 +1,61 @@
+"""Pictures that the commands of one test process draw once. The same request, or the same art, layout, words and
+output, give the same bytes in every process: the tests of the finaliser and of `fake` hold them to that, all others need
+not draw the same letters over again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from unittest import mock
+
+from thumbforge import ids, models
+from thumbforge.imaging.finalise import Drawing, finalise
+from thumbforge.imaging.rules import Report
+from thumbforge.imaging.type import fonts
+from thumbforge.making import threads
+from thumbforge.pixels import picture
+from thumbforge.providers import fake
+from thumbforge.providers.base import READABLE, Request
+
+MOST = 200  # of 30 to 300 kB
+_drawn: dict[tuple[object, ...], tuple[bytes, Report]] = {}
+_art: dict[str, bytes] = {}
+_paint = fake._painted
+_looked_at = lru_cache(maxsize=MOST)(picture.inspect_art)
+
+
+def _finalise(art: Path, layout: models.Layout, drawing: Drawing, output: models.Output, target: Path) -> Report:
+    if drawing.files or fonts._OWN:  # what somebody else may change
+        return finalise(art, layout, drawing, output, target)
+    key = (hashlib.sha256(art.read_bytes()).digest(), layout.model_dump_json(), drawing, output.model_dump_json())
+    if key not in _drawn:
+        report = finalise(art, layout, drawing, output, target)
+        if len(_drawn) >= MOST:
+            del _drawn[next(iter(_drawn))]
+        _drawn[key] = (target.read_bytes(), report)
+        return report
+    data, report = _drawn[key]
+    target.write_bytes(data)
+    return report
+
+
+def _painted(request: Request) -> bytes:
+    key = ids.digest("fake", request.art_fields("", READABLE))
+    if key not in _art:
+        _art[key] = _paint(request)
+        if len(_art) > MOST:
+            del _art[next(iter(_art))]
+    return _art[key]
+
+
+@contextmanager
+def drawn_once() -> Iterator[None]:
+    """What is drawn in threads meanwhile is taken from what was drawn before."""
+    with (
+        mock.patch.multiple(threads, finalise=_finalise, inspect=_looked_at),
+        mock.patch.object(fake, "_painted", _painted),
+    ):
+        yield
