@@ -1,13 +1,12 @@
 """Pictures that the commands of one test process draw once. The same request, or the same art, layout, words and
-output, give the same bytes in every process: the tests of the finaliser and of `fake` hold them to that, all others need
-not draw the same letters over again."""
+output, give the same bytes in every process: the tests of the finaliser and of `fake` hold them to that, and no other
+test need draw the same letters over again."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from unittest import mock
 
@@ -16,7 +15,6 @@ from thumbforge.imaging.finalise import Drawing, finalise
 from thumbforge.imaging.rules import Report
 from thumbforge.imaging.type import fonts
 from thumbforge.making import threads
-from thumbforge.pixels import picture
 from thumbforge.providers import fake
 from thumbforge.providers.base import READABLE, Request
 
@@ -24,7 +22,6 @@ MOST = 200  # of 30 to 300 kB
 _drawn: dict[tuple[object, ...], tuple[bytes, Report]] = {}
 _art: dict[str, bytes] = {}
 _paint = fake._painted
-_looked_at = lru_cache(maxsize=MOST)(picture.inspect_art)
 
 
 def _finalise(art: Path, layout: models.Layout, drawing: Drawing, output: models.Output, target: Path) -> Report:
@@ -53,9 +50,6 @@ def _painted(request: Request) -> bytes:
 
 @contextmanager
 def drawn_once() -> Iterator[None]:
-    """What is drawn in threads meanwhile is taken from what was drawn before."""
-    with (
-        mock.patch.multiple(threads, finalise=_finalise, inspect=_looked_at),
-        mock.patch.object(fake, "_painted", _painted),
-    ):
+    """What is painted by `fake` or drawn in threads meanwhile is taken from what was drawn before."""
+    with mock.patch.object(threads, "finalise", _finalise), mock.patch.object(fake, "_painted", _painted):
         yield

@@ -114,9 +114,10 @@ def test_built_in_layouts_keep_clear_of_the_players_marks(name: str) -> None:
         assert slot.box.y + slot.box.h <= 688
 
 
-def test_every_title_of_the_collection_is_finished(art: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("share", [0, *(pytest.param(n, marks=pytest.mark.soak) for n in range(1, 5))])
+def test_every_title_of_the_collection_is_finished(share: int, art: Path, tmp_path: Path) -> None:
     """No title whatever raises; each gives a file, and only letters without a font are errors."""
-    for number, title in enumerate(TITLES):
+    for number, title in [*enumerate(TITLES)][share::5]:
         shown = layout(case="upper", font=fonts.DISPLAY[number % 4])
         report = finalise(art, shown, Drawing(title, title[:20]), SMALL, tmp_path / f"{number}.jpg")
         assert {found.rule for found in report.checks if not found.ok and found.level == "error"} <= {"text.glyphs"}
