@@ -14,6 +14,7 @@ import io
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 import traceback
@@ -77,6 +78,13 @@ def runs_here(environ: Mapping[str, str]) -> bool:
     return all(os.environ.get(name) == value for name, value in environ.items() if name.startswith("PYTHON"))
 
 
+def forks_here(environ: Mapping[str, str]) -> bool:
+    """Whether a process can begin as a copy of this one; elsewhere than on Linux not everything survives that."""
+    return sys.platform == "linux" and all(
+        os.environ.get(name) == value for name, value in environ.items() if name.startswith("PYTHON")
+    )
+
+
 def run_here(tool: str, words: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> Told:
     """The command line `tool words`, as a process would answer it that is started in `cwd` with `environ`."""
     with TemporaryFile() as out, TemporaryFile() as err:
@@ -100,6 +108,35 @@ def _forked(
         finally:
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def started_here(tool: str, words: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> subprocess.Popen[str]:
+    """A process of its own that begins as a copy of this one, with all that is imported here. It is sent signals, runs
+    beside others and may be killed as any other; but its interpreter is neither started nor ended, and SQLite takes
+    what this process has open for its own."""
+
+    def become() -> None:
+        """Instead of the program that a child is to run: it never comes back from here."""
+        code = 1
+        try:
+            os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+            gc.enable()  # subprocess stops it for the fork
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+            del subprocess.Popen.__del__  # the other processes of this test are not ours to miss
+            faults._fault = faults._armed(environ.get(FAULT))
+            with os.fdopen(1, "wb", closefd=False) as out, os.fdopen(2, "wb", closefd=False) as err:
+                code = _run(tool, words, cwd, environ, out, err)
+        finally:
+            os._exit(code)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads, which the fork does not have
+        return subprocess.Popen(
+            [sys.executable], preexec_fn=become, cwd=cwd, text=True, encoding="utf-8",
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
 
 
 def _run(tool: str, words: Sequence[str], cwd: Path, environ: Mapping[str, str], out: BinaryIO, err: BinaryIO) -> int:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.command_line import run_here, runs_here
+from tests.command_line import forks_here, run_here, runs_here, started_here
 from thumbforge.planning.project import Project
 from thumbforge.store.assets import AssetStore
 from thumbforge.upkeep.audit import audit
@@ -101,9 +101,11 @@ class Site:
         }
 
     def start(self, *words: str, **environ: str) -> subprocess.Popen[str]:
+        if forks_here(own := self.environ(**environ)):
+            return started_here("doit", words, self.root, own)
         return subprocess.Popen(
             [sys.executable, "-m", "doit", *words],
-            cwd=self.root, env=self.environ(**environ), text=True, encoding="utf-8",
+            cwd=self.root, env=own, text=True, encoding="utf-8",
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 

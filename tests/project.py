@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 from PIL import Image, ImageDraw
 
-from tests.command_line import Told, run_here, runs_here
+from tests.command_line import Told, forks_here, run_here, runs_here, started_here
 
 DODO = """\
 from thumbforge.tasks.dodo import DOIT_CONFIG, task_sheet, task_thumb
@@ -93,7 +93,14 @@ class Project:
         own = {"THUMBFORGE_RETRY__BASE_S": "0", "THUMBFORGE_FAKE_LOG": str(self.log), "NO_COLOR": "1", "TERM": "dumb"}
         return {**clean, **own, **self.extra}
 
-    def start(self, *words: str, tool: str = "thumbforge", cwd: Path | None = None) -> subprocess.Popen[str]:
+    def start(
+        self, *words: str, tool: str = "thumbforge", cwd: Path | None = None, anew: bool = False
+    ) -> subprocess.Popen[str]:
+        """In a process of its own, to be signalled, killed or raced with; `anew`, where the start or the end of its
+        interpreter is the matter, or this process has the ledger open."""
+        environ = self.environment()
+        if not anew and forks_here(environ):
+            return started_here(tool, words, cwd or self.root, environ)
         return subprocess.Popen(
             [sys.executable, "-W", "error", "-m", _TOOLS[tool], *words],
             cwd=cwd or self.root, env=self.environment(), text=True, encoding="utf-8",
@@ -109,7 +116,7 @@ class Project:
 
     def process(self, *words: str, tool: str = "thumbforge", cwd: Path | None = None) -> Told:
         """In a process of its own: for what only the start or the exit of an interpreter shows."""
-        return finish(self.start(*words, tool=tool, cwd=cwd))
+        return finish(self.start(*words, tool=tool, cwd=cwd, anew=True))
 
     def doit(self, *words: str, cwd: Path | None = None) -> Told:
         return self.run(*words, tool="doit", cwd=cwd)

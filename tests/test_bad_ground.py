@@ -149,7 +149,7 @@ def test_who_holds_the_ledger_is_named(grown: Project) -> None:
 
 def test_a_ledger_that_is_locked_for_a_while(grown: Project, locked: sqlite3.Connection) -> None:
     """A batch waits for it and is completed."""
-    process = grown.start("batch", "series=show")
+    process = grown.start("batch", "series=show", anew=True)
     wait_until(lambda: waits_for(process, ledger(grown)))
     locked.execute("ROLLBACK")
     assert finish(process).code == 0

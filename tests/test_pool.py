@@ -70,7 +70,7 @@ def test_processes_draw_what_threads_draw(local: Project) -> None:
 
 def test_a_drawing_process_that_is_killed_costs_no_picture(local: Project) -> None:
     """The rest is drawn in the batch's own process, and it says so."""
-    batch = local.start("batch", "series=show", "-n", "3")
+    batch = local.start("batch", "series=show", "-n", "3", anew=True)
     for pid in drawing(batch, local):
         os.kill(pid, signal.SIGKILL)
     told = finish(batch)
@@ -82,7 +82,7 @@ def test_a_drawing_process_that_is_killed_costs_no_picture(local: Project) -> No
 
 def test_drawing_processes_end_with_a_batch_that_is_killed(local: Project) -> None:
     """After kill -9 nobody is left to tell them; the next batch does the rest."""
-    batch = local.start("batch", "series=show", "-n", "3")
+    batch = local.start("batch", "series=show", "-n", "3", anew=True)
     pids = drawing(batch, local)
     batch.kill()
     batch.communicate()

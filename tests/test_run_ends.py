@@ -37,7 +37,7 @@ def test_another_reporter_leaves_no_run_open(project: Project) -> None:
 
 def finished(project: Project, *words: str) -> Told:
     """In a process of its own: it is its end that matters."""
-    return finish(project.start(*words, tool="doit"))
+    return finish(project.start(*words, tool="doit", anew=True))
 
 
 def test_a_killed_run_has_a_code_once_it_is_found(project: Project) -> None:
