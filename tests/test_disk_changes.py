@@ -199,6 +199,38 @@ def test_any_change_is_put_right_or_told(made: Project, tmp_path: Path, change: 
     assert wrong == {}
 
 
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("name", ["ledger.sqlite3", "ledger.sqlite3-wal", "ledger.sqlite3-shm"])
+def test_a_changed_ledger_pays_nothing_again(
+    made: Project, tmp_path: Path, name: str, change: Callable[[Path], None]
+) -> None:
+    """Whatever becomes of the file, or of what SQLite keeps beside it: the batch makes everything right without a call,
+    or names the ledger; then the hint is followed, and everything is right."""
+    project = made.copy(tmp_path / "project")
+    right, path = pictures(project), project.home / name
+    if not path.exists():
+        path.write_bytes(b"what a crash may have left here" * 200)
+    change(path)
+    with at_most(MOST_S):
+        told = project.batch()
+        if told.code:
+            assert "ledger.sqlite3" in told.err
+            assert "Traceback" not in told.err
+            follow(told.err, project, path)
+            assert project.batch().code == 0
+    assert (pictures(project), project.calls) == (right, 0)
+    assert project.batch().out.startswith("Nothing to do")
+
+
+def follow(told: str, project: Project, path: Path) -> None:
+    """What the hint says."""
+    if "repair --rebuild --apply" in told:
+        assert project.run("repair", "--rebuild", "--apply").code == 0
+        return
+    assert f"move {path} away" in told or "make it a folder or a file of the project" in told
+    path.rename(project.root / "aside")
+
+
 # What each of them comes to
 
 

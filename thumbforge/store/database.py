@@ -60,6 +60,14 @@ def _explain(path: Path, error: Exception) -> tuple[str, str]:
     return f"the ledger failed: {text}", ""
 
 
+def _require_files(path: Path) -> None:
+    """SQLite waits at a FIFO for ever, and tells of a folder as if it were a matter of permissions."""
+    for file in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+        if os.path.lexists(file) and not file.is_file():
+            hint = f"move {file} away, then run the command again: what is paid for is in the store too"
+            raise LedgerError(f"{file.name} is no regular file", hint=hint)
+
+
 class Database:
     """One connection, used by all threads of a process in turn."""
 
@@ -72,6 +80,7 @@ class Database:
     def open(cls, path: Path) -> Database:
         """For reading and writing. Makes the file, private to the user, or migrates it; refuses a newer one."""
         with ledger_errors(path):
+            _require_files(path)
             _make_private(path)
             connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
             connection.row_factory = sqlite3.Row
@@ -95,6 +104,7 @@ class Database:
         with ledger_errors(path):
             if not path.exists():
                 raise NotFound(f"there is no ledger at {path}")
+            _require_files(path)
             quiet = not path.with_name(path.name + "-wal").exists()
             address = f"{path.absolute().as_uri()}?{'immutable=1' if quiet else 'mode=ro'}"
             connection = sqlite3.connect(
