@@ -1,7 +1,9 @@
-"""(a) Nothing to do: over finished items, against raw doit with as many tasks, and against other build tools."""
+"""(a) Nothing to do: over finished items, against raw doit with as many tasks, against other build tools, and against
+itself where it takes every file's word for it."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 
 from benchmarks.clock import Rounds, take_turns
@@ -23,6 +25,26 @@ FASTER: Mapping[tuple[str, int], Target] = {
 }
 """Which of the other tools we have to be faster than, and at how many items."""
 
+BLIND = (
+    sys.executable,
+    "-c",
+    """
+import sys
+from doit.doit_cmd import DoitMain
+from thumbforge.planning import snapshot
+from thumbforge.store.assets import AssetStore
+
+class AsItWas:
+    def __eq__(self, other): return True
+
+snapshot.is_as_seen = AssetStore.is_as_seen = lambda *_, **__: True
+AssetStore.manifest_seen = lambda *_: AsItWas()
+sys.exit(DoitMain().run(sys.argv[1:]))
+""",
+)
+"""doit, with a plan that looks at no file under .thumbforge/ and out/."""
+MOST_FOR_LOOKS = 1.1
+
 RAW, RAW_LIST = "raw doit", "raw doit list --all -s"
 OURS = {"doit": RAW, MAIN: RAW, "doit list --all -s": RAW_LIST}
 """Our commands, by what each is compared with."""
@@ -37,7 +59,8 @@ def _figures(items: int, *, quick: bool) -> list[Figure]:
     peers = {name: found.measure() for name in names if (found := peer(name, items))}
     rounds = take_turns({**_ours(items), **peers}, 5 if items < 10_000 and not quick else 3)
     ours = [_own(rounds, items, name, base) for name, base in OURS.items()]
-    return ours + [_other(rounds, items, name) for name in names]
+    looks = [] if items == SIZES[0] else [_looks(items, quick=quick)]
+    return ours + looks + [_other(rounds, items, name) for name in names]
 
 
 def _ours(items: int) -> dict[str, Callable[[], float]]:
@@ -67,6 +90,23 @@ def _own(rounds: Rounds, items: int, name: str, base: str) -> Figure:
         ratio=rounds.ratio(name, base),
         of="raw doit",
         target=TARGETS.get(items),
+    )
+
+
+def _looks(items: int, *, quick: bool) -> Figure:
+    """What it costs that the verdict comes from the disk."""
+
+    def batch(*start: str) -> Callable[[], float]:
+        return idle(finished(items), *start, "batch", "series=bench", says=lambda said: "Nothing to do" in said)
+
+    rounds = take_turns({"looking": batch(*DOIT), "blind": batch(*BLIND)}, 3 if quick else 7)
+    return Figure(
+        letter="a",
+        what=f"no-op, {items:,} items: `{MAIN}` against one that looks at no file",
+        figure=f"{seconds(rounds.median('looking'))}, blind {seconds(rounds.median('blind'))}",
+        ratio=rounds.ratio("looking", "blind"),
+        of="without looks",
+        target=at_most(MOST_FOR_LOOKS) if items == SIZES[-1] else None,
     )
 
 
