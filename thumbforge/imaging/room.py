@@ -23,6 +23,8 @@ _SMALLER = 0.94
 """From one size tried to the next."""
 _LINE_COST, _SHIFT_COST = 0.25, 0.6
 """What a line more, and a block moved by its whole room, cost beside the spread of line widths."""
+_MANY, _NEARLY = 4, 0.82
+"""So many lines give way to fewer, down to this share of their size."""
 _APART = 0.12
 """Em above and below a line that stay free of the subject, too."""
 _BOTTOM = 0.25
@@ -77,18 +79,32 @@ def fitted(setting: Setting, space: Space, frame: Frame, beside: Beside) -> tupl
     first = fit.fit(setting, space)
     if first is None or beside.across or _clear(setting, first, space, frame, beside):
         return first, space, frame
-    size = first.size
-    while size >= space.min_size:
+    best = _largest(setting, space, frame, beside, first.size, space.min_size)
+    if best is None:
+        return first, space, frame
+    if len(best[1].lines) >= _MANY:  # fewer lines read better, if they are nearly as large
+        size = best[1].size
+        fewer = replace(space, max_lines=_MANY - 1)
+        other = _largest(setting, fewer, frame, beside, size, max(space.min_size, _NEARLY * size))
+        best = min(best, other, key=lambda found: found[0]) if other else best
+    _, lines, share = best
+    free = frame.height - (lines.height + 2 * space.outline) * lines.size
+    return lines, space, replace(frame, top=frame.top + max(free, 0) * share, anchor="top")
+
+
+def _largest(
+    setting: Setting, space: Space, frame: Frame, beside: Beside, size: int, least: float
+) -> tuple[float, Fitted, float] | None:
+    """What `_at` finds at the largest size that anything fits at."""
+    while size >= least:
         if found := _at(setting, space, frame, beside, size):
-            lines, share = found
-            free = frame.height - (lines.height + 2 * space.outline) * size
-            return lines, space, replace(frame, top=frame.top + max(free, 0) * share, anchor="top")
+            return found
         size = min(int(size * _SMALLER), size - 1)
-    return first, space, frame
+    return None
 
 
-def _at(setting: Setting, space: Space, frame: Frame, beside: Beside, size: int) -> tuple[Fitted, float] | None:
-    """The best lines of this size, and the share of the free height that is above them."""
+def _at(setting: Setting, space: Space, frame: Frame, beside: Beside, size: int) -> tuple[float, Fitted, float] | None:
+    """The best lines of this size with their cost, and the share of the free height that is above them."""
     best: tuple[float, Fitted, float] | None = None
     for count in range(len(setting.paragraphs), space.max_lines + 1):
         for share in _SHIFTS:
@@ -102,7 +118,7 @@ def _at(setting: Setting, space: Space, frame: Frame, beside: Beside, size: int)
                 cost = _cost(setting, lines) + _SHIFT_COST * abs(share - _ANCHOR[frame.anchor])
                 if best is None or cost < best[0]:
                     best = cost, lines, share
-    return best and (best[1], best[2])
+    return best
 
 
 def _cost(setting: Setting, lines: Fitted) -> float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Literal
 
 from PIL import Image, ImageChops, ImageDraw, ImageFilter
@@ -65,8 +66,8 @@ class Subject:
             mask = _core(self.box, self.face, self.size).resize(small, Image.Resampling.BOX)
         if self.placed and self.placed.free.across:
             mask = mask.copy()
-            top = self.placed.words_top() / self.size[1] - _ABOVE
-            mask.paste(0, (0, max(round(top * small[1]), 0), *small))
+            top = max(self.placed.words_top() - _ABOVE * self.size[1], self.face[3] if self.face else 0.0)
+            mask.paste(0, (0, max(ceil(top / self.size[1] * small[1]), 0), *small))
         return mask
 
     def mask(self) -> Image.Image:

@@ -6,6 +6,7 @@ Lengths are pixels of the canvas that was asked for.
 
 from __future__ import annotations
 
+import math
 import threading
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -14,7 +15,7 @@ from PIL import Image, ImageChops, ImageDraw
 
 from thumbforge.pixels import masks, placing
 from thumbforge.pixels.heroes import HeroPicture, open_hero
-from thumbforge.pixels.placing import EDGE, LEAN, Lie, card_window, floor_of, subject_shape
+from thumbforge.pixels.placing import EDGE, LEAN, PLATE_TILT, RIM, TILT, Lie, card_window, floor_of, subject_shape
 from thumbforge.pixels.scene import Scene
 from thumbforge.pixels.sides import Free
 from thumbforge.pixels.subject import Subject, crown
@@ -25,9 +26,13 @@ _CHIN, _BODY = 0.10, 0.07
 """Below the chin and a tenth of a face a body gives way to words, by this share of the width."""
 _SEEN = 110
 _PHOTO_FROM, _PHOTO_TO, _TONED = 0.30, 0.46, 0.19
+_BELOW_CHIN = 0.032
 _ROWS, _COLUMNS = 90, 160
 _FADE = 0.11
 _LEAST_ROOM = 0.36
+_SIDE_TO_SIDE, _LIES, _FILLS = 0.85, 1.2, 0.7
+"""Share of the hero's width from which a subject lies from side to side, if it is so much wider than high; and share of
+its height from which one that both sides cut does."""
 _BICUBIC = Image.Resampling.BICUBIC
 
 PxBox = tuple[float, float, float, float]
@@ -92,9 +97,9 @@ class Placed:
             return 0.0
         layout = self.free.at / 24 * self.height
         if self.look == "card":
-            return max(layout, self.window[3] + 0.02 * self.height)
+            return max(layout, floor_of(self.free, self.height))
         if self.face:
-            return max(layout, min(self.face[3] + 0.012 * self.height, 0.6 * self.height))
+            return max(layout, min(self.face[3] + _BELOW_CHIN * self.height, 0.6 * self.height))
         return max(layout, min(floor_of(self.free, self.height), self.box[3]))
 
     def spared(self) -> Image.Image:
@@ -107,6 +112,8 @@ class Placed:
 
     def _spared(self) -> Image.Image:
         size = self.width, self.height
+        if self.look == "card":
+            return print_shape(self)
         if self.box is None:
             return Image.new("L", size)
         if self.free.across:
@@ -198,23 +205,28 @@ def chosen_look(hero: HeroPicture, free: Free) -> str:
     cut = bool(subject.cut & ({"top"} if free.across else {"top", words}))
     if not hero.has_ground or (subject.kind == "masked" and not cut):
         return "cutout"
-    if subject.kind == "none" or _spans(subject):
+    if subject.kind == "none" or _spans(subject, hero.rgb.width / hero.rgb.height):
         return "card"
-    fills = subject.face is None or subject.face[3] >= 0.5
-    if free.panelled and fills and _too_wide(hero, free):
+    if _under_panel(hero, free):
         return "card"
     if (subject.face and subject.face[3] >= 0.5) or (cut and subject.kind != "found"):
         return "split"
     return "photo"
 
 
-def _spans(subject: Subject) -> bool:
-    """A group, a skyline: from side to side, so that no free side would be left."""
-    return {"left", "right"} <= subject.cut and subject.face is None and bool(subject.box and subject.box[3] > 0.7)
+def _spans(subject: Subject, ratio: float) -> bool:
+    """A group, a skyline, a texture: from side to side, so that no free side would be left."""
+    if subject.face or subject.box is None:
+        return False
+    lies = subject.box[2] >= _SIDE_TO_SIDE and subject_shape(subject, ratio) >= _LIES
+    return lies or ({"left", "right"} <= subject.cut and subject.box[3] > _FILLS)
 
 
-def _too_wide(hero: HeroPicture, free: Free) -> bool:
+def _under_panel(hero: HeroPicture, free: Free) -> bool:
     """At the canvas's height the subject would reach under the layout's own panel."""
+    face = hero.subject.face
+    if not free.panelled or (face and face[3] < 0.5):
+        return False
     shape = subject_shape(hero.subject, hero.rgb.width / hero.rgb.height)
     return 0.9 * shape * 9 / 16 > 1 - free.at / 24
 
@@ -227,6 +239,9 @@ def drawn_as(look: str, hero: HeroPicture, free: Free) -> str:
         look = "photo" if hero.subject.kind != "none" else "card"
     if look in ("photo", "split", "card") and not hero.has_ground:
         return "cutout"
+    filled = look == "cutout" and {"top", "foot"} <= hero.subject.cut
+    if hero.has_ground and (filled or look in ("photo", "split")) and _under_panel(hero, free):
+        return "card"
     return "photo" if look == "split" and (free.panelled or free.across) else look
 
 
@@ -320,6 +335,20 @@ def slanted(width: int, height: int, start: float, end: float, *, flip: bool) ->
     points = [((1 - x if flip else x) * large.width, y * large.height) for x, y in corners]
     ImageDraw.Draw(large).polygon(points, fill=255)
     return large.reduce(2)
+
+
+def print_shape(placed: Placed) -> Image.Image:
+    """White where the print of `card` lies with its rim and the plate behind it, as they are turned."""
+    left, top, right, foot = placed.window
+    rim, cx, cy = RIM * placed.width / 1280, (left + right) / 2, (top + foot) / 2
+    x, y = (right - left) / 2 + rim, (foot - top) / 2 + rim
+    whole = Image.new("L", (placed.width // 2, placed.height // 2))
+    for tilt in (TILT, PLATE_TILT):
+        turn = math.radians(-tilt if placed.free.side == "left" else tilt)
+        cos, sin = math.cos(turn), math.sin(turn)
+        corners = [(cx + a * cos + b * sin, cy + b * cos - a * sin) for a, b in ((-x, -y), (x, -y), (x, y), (-x, y))]
+        ImageDraw.Draw(whole).polygon([(a / 2, b / 2) for a, b in corners], fill=255)
+    return whole.resize((placed.width, placed.height), _BICUBIC)
 
 
 def card_shape(placed: Placed, width: int, height: int) -> Image.Image:

@@ -7,6 +7,7 @@ mirrored and the result is mirrored back: the picture itself never is.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import cos, radians, sin
 
 from thumbforge.pixels.scene import Shares
 from thumbforge.pixels.sides import STEPS, Free
@@ -18,6 +19,8 @@ EDGE, LEAN = 0.53, 0.036
 """Where the panel of `split` ends, as a share of the width, and how far it leans to either side."""
 CARD = (0.775, 0.505, 0.395, 0.84)
 """Middle, width and height of the print of `card`, as shares."""
+TILT, PLATE_TILT, RIM = 3.0, -5.0, 12
+"""Degrees by which the print and the plate behind it are turned, and the print's rim in pixels of 1280."""
 _FACE, _FACE_MOST, _EYES, _EYE_LINE = 0.36, 0.42, 0.40, 0.44
 _AIR = 0.02
 _OBJECT_HIGH, _OBJECT_WIDE = 0.94, 0.56
@@ -27,6 +30,8 @@ _UPPER = 0.62
 """Share of a standing figure's height that holds its head, where no face is known."""
 _ASIDE = 0.08
 """Share of the width by which a subject above words may stand aside, so that its photo fills the canvas."""
+_THIRD, _LOWEST_CHIN = 0.345, 0.565
+"""What a face above words has of the height where its hair leaves it that, and how low its chin may come for it."""
 _LEAST_FLOOR = 0.50
 """Words across the middle give way down to here, so that a head has room above them."""
 
@@ -122,7 +127,7 @@ def _beside(s: _Shown, look: str, free: Free, width: int, height: int) -> Lie:
     fills = look != "cutout"
     if s.face and s.face[3] < 0.5 * s.h:
         return _by_face(s, s.face, fills, centre * width, width, height)
-    wide = min(_OBJECT_WIDE, 0.97 - edge) * width
+    wide = min(_OBJECT_WIDE, 1 - 2 * _MARGIN - edge) * width
     scale = min(_OBJECT_HIGH * height / s.high, wide / s.wide)
     if s.at_top and s.stands:
         scale = height / s.high
@@ -148,7 +153,7 @@ def _outwards(s: _Shown, scale: float, edge: float, width: int) -> float:
         x = 0.345 * width - s.left * scale
         return min(x, 0.80 * width - (s.left + s.right) / 2 * scale)
     x = width * (1 - (0.0 if s.at_outer else _MARGIN)) - s.right * scale
-    room = min(0.47, 1 - edge) * width - wide
+    room = (1 - 2 * _MARGIN - edge if edge else 0.47) * width - wide
     return x - room / 2 if room > 0 else x
 
 
@@ -201,9 +206,10 @@ def card_window(free: Free, shape: float, width: int, height: int) -> tuple[floa
     """Left, top, right and foot of the print of `card`, before it is turned: upright, or lying for a wide subject.
     `shape` is the subject's width for its height."""
     if free.across:
-        foot, top = floor_of(free, height) - 0.02 * height, 0.05 * height
-        half = (foot - top) * min(max(shape, 1.0), 1.7) / 2
-        return width / 2 - half, top, width / 2 + half, foot
+        ratio, lean, room = min(max(shape, 1.0), 1.7), radians(abs(PLATE_TILT)), floor_of(free, height) - 0.04 * height
+        high = (room - 2 * RIM * width / 1280) / (cos(lean) + ratio * sin(lean))  # turned it is as high as the room
+        middle = 0.02 * height + room / 2
+        return width / 2 - high * ratio / 2, middle - high / 2, width / 2 + high * ratio / 2, middle + high / 2
     cx, cy, cw, ch = CARD[0] * width, CARD[1] * height, CARD[2] * width, CARD[3] * height
     left, right = cx - cw / 2, cx + cw / 2
     if free.panelled:
@@ -229,6 +235,8 @@ def _above(s: _Shown, look: str, free: Free, width: int, height: int) -> Lie:
     if s.face:
         room = floor - 0.05 * height  # letters have an outline
         chin = s.face[1] + s.face[3]
+        wanted = _THIRD * height / s.face[3] * (chin - s.crown)
+        room = max(room, min(wanted, _LOWEST_CHIN * height - top))  # words give way to a head with much hair
         scale = min(_FACE * height / s.face[3], room / max(chin - s.crown, 1.0))
         ends, middle = chin, s.face[0] + s.face[2] / 2
     else:

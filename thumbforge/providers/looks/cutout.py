@@ -16,6 +16,7 @@ _CALM, _LIT, _RAY = 0.22, 0.58, 0.055
 _WIDE, _HIGH, _HIGH_ABOVE = 0.40, 0.62, 0.40
 _GLOW, _GLOW_BLUR = 0.62, 34
 _DROP, _DROP_BY, _DROP_BLUR = 0.50, (16, 18), 15
+_SUNK = 0.94
 _COARSE = 8
 WHITE = (255, 255, 255)
 
@@ -25,6 +26,10 @@ class Cutout:
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
+        self._outline, self._shape = stage.outline, stage.shape
+        if stage.placed.free.across:  # the white edge of a sticker behind letters would need a dark cloud
+            kept = ImageChops.invert(masks.dimmed(stage.under_words(), _SUNK))
+            self._outline, self._shape = (ImageChops.multiply(layer, kept) for layer in (stage.outline, stage.shape))
         self._box = stage.outline.getbbox()
         cx, cy = stage.centre
         high = _HIGH_ABOVE if stage.placed.free.across else _HIGH
@@ -44,8 +49,8 @@ class Cutout:
         whole = layers.coloured(self._grey, ink.ground)
         if self._box is None:
             return whole
-        whole.paste(WHITE, self._box, self._stage.outline.crop(self._box))
-        whole.paste(self._stage.picture.crop(self._box), self._box, self._stage.shape.crop(self._box))
+        whole.paste(WHITE, self._box, self._outline.crop(self._box))
+        whole.paste(self._stage.picture.crop(self._box), self._box, self._shape.crop(self._box))
         return whole
 
 

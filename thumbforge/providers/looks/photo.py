@@ -3,11 +3,12 @@ and toned in the item's hue. And the grey ground of the panels."""
 
 from __future__ import annotations
 
+import math
+
 from PIL import Image, ImageChops
 
 from thumbforge.pixels import masks
 from thumbforge.pixels.placed import toned_from
-from thumbforge.pixels.placing import floor_of
 from thumbforge.providers.looks import layers
 from thumbforge.providers.looks.ink import Ink
 from thumbforge.providers.looks.stage import Stage, around, toned
@@ -15,8 +16,7 @@ from thumbforge.providers.looks.stage import Stage, around, toned
 _TONES = (0.20, 0.54)
 _LAID = 0.96
 _SOFT_EDGE = 0.16
-_FAR = 0.24
-"""Share of the width, beyond the photo, over which its own ground takes the item's hue."""
+_LIT, _WIDE, _HIGH = 0.34, 0.42, 0.34
 
 
 class Photo:
@@ -26,6 +26,8 @@ class Photo:
     def __init__(self, stage: Stage) -> None:
         ground = around(stage)
         self._grey = toned(ground, *_TONES)
+        if stage.placed.free.across:
+            self._grey = ImageChops.screen(self._grey, _light(stage))
         self._words, reveal = _across(stage) if stage.placed.free.across else _beside(stage)
         self._picture = ground
         self._picture.paste(stage.picture, (0, 0), reveal)
@@ -55,17 +57,20 @@ def _beside(stage: Stage) -> tuple[Image.Image, Image.Image]:
 
 
 def _across(stage: Stage) -> tuple[Image.Image, Image.Image]:
-    """The photo above, the tone rising from the foot to where the words begin."""
-    width, height = stage.size
-    floor, inner = floor_of(stage.placed.free, height) / height, stage.inner(_SOFT_EDGE)
-    left, right = stage.out[0] / width, stage.out[2] / width
+    """The photo above; the tone takes over where the words begin, and wherever the photo is not: between the two the
+    photo's own soft ground would be a grey smear."""
+    reveal = ImageChops.lighter(layers.field(stage.size, stage.inner(_SOFT_EDGE)), stage.shape)
+    return ImageChops.lighter(stage.under_words(), ImageChops.invert(reveal)), reveal
 
-    def words(x: float, y: float) -> float:
-        away = masks.smooth(-0.02, _FAR, max(left - x, x - right))
-        return max(0.88 * masks.smooth(floor - 0.03, floor + 0.24, y), 0.85 * away)
 
-    reveal = layers.field(stage.size, inner)
-    return layers.field(stage.size, words), ImageChops.lighter(reveal, stage.shape)
+def _light(stage: Stage) -> Image.Image:
+    """A pool of light behind the photo, gone before words begin."""
+    cx, cy = stage.centre
+
+    def light(x: float, y: float) -> float:
+        return _LIT * math.exp(-(((x - cx) / _WIDE) ** 2 + ((y - cy) / _HIGH) ** 2))
+
+    return layers.field(stage.size, light)
 
 
 def on_ground(stage: Stage) -> Image.Image:

@@ -18,6 +18,8 @@ _ENLARGED = 1.2
 _COARSE = 8
 _SEAM, _GROUND_BLUR, _AWAY = 2, 26, 28
 _OUTLINE = 9
+_ABOVE, _BELOW = 0.03, 0.02
+"""Shares of the height about where words begin, over which what stands behind them fades."""
 _EDGE_SHARE = 0.2
 """Of the photo's own side: a narrow photo does not fade as a whole."""
 
@@ -69,6 +71,11 @@ class Stage:
             return share * (masks.smooth(1 - y1, 1 - y1 + high, 1 - y) if foot < h - 1 else 1.0)
 
         return value
+
+    def under_words(self) -> Image.Image:
+        """White where words lie across, black above them: there a picture turns to the item's hue."""
+        begin = self.placed.words_top() / self.placed.height
+        return layers.field(self.size, lambda _, y: masks.smooth(begin - _ABOVE, begin + _BELOW, y))
 
 
 def set_up(hero: HeroPicture, placed: Placed) -> Stage:

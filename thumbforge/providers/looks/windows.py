@@ -6,13 +6,13 @@ from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageOps
 
 from thumbforge.pixels import masks
 from thumbforge.pixels.placed import slanted, split_window
+from thumbforge.pixels.placing import PLATE_TILT, RIM, TILT
 from thumbforge.providers.looks import layers
 from thumbforge.providers.looks.ink import Ink
 from thumbforge.providers.looks.photo import on_ground
 from thumbforge.providers.looks.stage import Stage
 
-_TILT, _PLATE_TILT = 3.0, -5.0
-_RIM, _RADIUS = 12, 26
+_RADIUS = 26
 _COARSE = 8
 WHITE = (255, 255, 255)
 
@@ -45,14 +45,14 @@ class Card:
     def __init__(self, stage: Stage) -> None:
         left, top, right, foot = (round(side) for side in stage.placed.window)
         picture = on_ground(stage) if stage.placed.subject.kind != "none" else stage.picture
-        rim = round(_RIM * stage.u)
+        rim = round(RIM * stage.u)
         photo = ImageOps.expand(picture.crop((left, top, right, foot)), rim, WHITE)
         shape = _rounded(photo.size, round(_RADIUS * stage.u))
         turn = -1 if stage.mirrored else 1
         centre = (left + right) / 2, (top + foot) / 2
-        self._plate, self._plate_at = _turned(shape, _PLATE_TILT * turn, centre)
-        mask, self._at = _turned(shape, _TILT * turn, centre)
-        self._photo = photo.rotate(_TILT * turn, Image.Resampling.BICUBIC, expand=True)
+        self._plate, self._plate_at = _turned(shape, PLATE_TILT * turn, centre)
+        mask, self._at = _turned(shape, TILT * turn, centre)
+        self._photo = photo.rotate(TILT * turn, Image.Resampling.BICUBIC, expand=True)
         self._mask = mask
         self._grey = ImageChops.multiply(_panel(stage), ImageChops.invert(_cast(stage, mask, self._at)))
 
