@@ -9,13 +9,13 @@ import pytest
 from tests.project import ALL_MARKED, Project, item, video
 
 SUMMARY = {"total", "completed", "failed", "pending"}
-BATCH = {"run", "summary", "items", "reference_ignored", "unlike", "exit_code"}
+BATCH = {"run", "summary", "items", "reference_ignored", "look", "unlike", "exit_code"}
 ITEM = {
-    "part", "position", "video", "title", "action", "iteration_id", "status", "compliant", "final_asset", "error",
-    "hint", "exported",
+    "part", "position", "video", "title", "action", "iteration_id", "status", "compliant", "subject", "final_asset",
+    "error", "hint", "exported",
 }  # fmt: skip
 ASSET = {"sha256", "path", "width", "height", "bytes"}
-DRY = {"dry_run", "summary", "plan", "calls", "price", "budget", "exit_code"}
+DRY = {"dry_run", "summary", "plan", "calls", "price", "budget", "look", "exit_code"}
 ROW = {"part", "position", "video", "title", "key", "key_parts", "action", "reason"}
 KEY_PARTS = {"spec_hash", "provider_profile", "video", "part", "prompt", "seed", "reference"}
 RUN = {

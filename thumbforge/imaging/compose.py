@@ -49,7 +49,7 @@ def compose(
     if picture is art:
         picture = art.copy()
     seen = subject.known(picture, placed)
-    colours = tones.Tones(picture)
+    colours = tones.Tones(picture, placed.taken(*contrast.TINY) if placed else None)
     surfaces = _ground(picture, layout, colours, scale, placed)
     boxes = _pictures(picture, layout, content, colours, scale)
     blocks, missing, covering = _blocks(layout, content, colours, scale, seen)

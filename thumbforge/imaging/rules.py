@@ -7,7 +7,7 @@ is also judged at 168x94, the size of the column beside a video.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,12 +27,19 @@ _SHORTEN = "set a shorter `text` for this item"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One rule and whether it holds; `detail` is one line with the figures."""
+    """One rule and whether it holds; `detail` is one line with the figures. `share` and `face` are those of a subject
+    and of its face, where the rule judges one; `known` is how well that is known."""
 
     rule: str
     level: Level
     ok: bool
     detail: str
+    share: float | None = None
+    face: float | None = None
+    known: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"rule": self.rule, "level": self.level, "ok": self.ok, "detail": self.detail}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +75,22 @@ class Report:
             "height": self.height,
             "bytes": self.bytes,
             "media_type": self.media_type,
-            "checks": [asdict(check) for check in self.checks],
+            "checks": [check.as_dict() for check in self.checks],
+            "subject": self.subject,
         }
+
+    @property
+    def subject(self) -> dict[str, Any] | None:
+        """JSON of what is covered and cut of the subject, as shares; `known` is sure, guess, none or unknown. None
+        where nobody looked for one."""
+        found = {check.rule.removeprefix("subject."): check for check in self.checks if check.known}
+        if not found:
+            return None
+        figures: dict[str, Any] = {"known": found["covered"].known}
+        for name in ("covered", "cut"):
+            check = found.get(name)
+            figures |= {name: check and _rounded(check.share), f"face_{name}": check and _rounded(check.face)}
+        return figures
 
 
 def contrast(rule: str, ratio: float, small: float | None, ground: str, wanted: float = 4.5) -> Check:
@@ -122,12 +143,21 @@ def subject(
     judged, allowed = (face, face_limits) if face is not None else (share, limits)
     ok = judged <= allowed[0] and (what == "cut" or share <= limits[1])
     level: Level = "error" if sure and judged > allowed[1] else "warning"
-    return Check(f"subject.{what}", level, ok, found if sure else f"{found} (a guess)")
+    known = "sure" if sure else "guess"
+    return Check(f"subject.{what}", level, ok, found if sure else f"{found} (a guess)", share, face, known)
 
 
 def unknown_subject() -> Check:
     """No subject is found, so nobody knows whether words cover it."""
-    return Check("subject.covered", "warning", False, "unknown: no subject is found in the art")
+    return Check("subject.covered", "warning", False, "unknown: no subject is found in the art", known="unknown")
+
+
+def no_subject() -> Check:
+    return Check("subject.covered", "warning", True, "the hero has no subject: it is a ground", known="none")
+
+
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 3)
 
 
 def overlay(boxes: list[tuple[int, int, int, int]]) -> Check:

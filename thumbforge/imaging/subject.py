@@ -139,16 +139,27 @@ def checks(found: Subject, ink: Image.Image, limits: models.SubjectRules) -> Ite
         yield rules.unknown_subject()
         return
     if found.known == "none" or found.box is None:
-        yield rules.Check("subject.covered", "warning", True, "the hero has no subject: it is a ground")
+        yield rules.no_subject()
         return
     covered = _share(found.mask(), ink)
     face = _face_share(found.face, ink) if found.face else None
     yield rules.subject("covered", covered, face, limits.covered, limits.face_covered, sure=found.known == "sure")
     if placed := found.placed:
         shown = _weight(placed.mask(placed.width // _QUARTER, placed.height // _QUARTER)) * _QUARTER**2
-        cut = max(1 - shown / placed.whole, 0.0) if placed.whole else 0.0
+        whole = _wanted(placed)
+        cut = max(1 - shown / whole, 0.0) if whole else 0.0
         off = _outside(found.face, found.size) if found.face else None
         yield rules.subject("cut", cut, off, limits.cut, limits.face_cut, sure=found.known == "sure")
+
+
+def _wanted(placed: Placed) -> float:
+    """Pixels of the subject that are to be seen. Of one that was found, and that the photo cuts at its foot, not what
+    lies below the canvas: an upright portrait shows its upper part, and that is meant."""
+    box = placed.box
+    if box is None or placed.subject.kind != "found" or not placed.subject.at_foot:
+        return placed.whole
+    below = max(box[3] - placed.height, 0.0) / (box[3] - box[1])
+    return placed.whole * (1 - below)
 
 
 def hidden(ink: Ink, mask: Image.Image) -> tuple[float, float]:

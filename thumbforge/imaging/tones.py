@@ -34,13 +34,17 @@ _SHADE, _GLOW = (0.17, 0.07), (0.965, 0.03)
 """Lightness and chroma of what is laid under light letters, and under dark ones."""
 _PALETTE = 12
 _SAMPLE = (96, 54)
+_SOLID, _LEAST = 96, 0.15
 
 
 class Tones:
-    """A layout's colours in one picture."""
+    """A layout's colours in one picture; where its subject is known (`subject`, grey, of any size), those of its
+    ground: a panel goes with what it lies beside, not with the colours of a face."""
 
-    def __init__(self, picture: Image.Image) -> None:
+    def __init__(self, picture: Image.Image, subject: Image.Image | None = None) -> None:
         self._small = picture.resize(_SAMPLE, Image.Resampling.BOX, reducing_gap=1.0)
+        if subject:
+            self._small = _without(self._small, subject.resize(_SAMPLE, Image.Resampling.BOX, reducing_gap=1.0))
 
     def of(self, text: str) -> Rgb:
         """Of a shape: a panel, a badge, a border."""
@@ -70,6 +74,15 @@ class Tones:
         hue = _COOL_HUE if self._hue is None else self._hue
         strong = self._hue is not None and not _MUD[0] < hue < _MUD[1]
         return colour.from_oklch(_DEEP_LIGHTNESS, _DEEP_CHROMA if strong else _MUDDY_CHROMA, hue)
+
+
+def _without(small: Image.Image, subject: Image.Image) -> Image.Image:
+    """The pixels outside the subject as a strip; all of them where hardly any are outside."""
+    cells = zip(*(iter(small.tobytes()),) * 3, strict=True)
+    kept = [cell for cell, level in zip(cells, subject.tobytes(), strict=True) if level < _SOLID]
+    if len(kept) < _LEAST * small.width * small.height:
+        return small
+    return Image.frombytes("RGB", (len(kept), 1), bytes(channel for cell in kept for channel in cell))
 
 
 def accent(hue: float | None, ground: float, *, own: bool) -> Rgb:

@@ -79,6 +79,12 @@ class Placed:
                 self._kept[width, height] = ImageChops.multiply(small, _window(self, width, height))
             return self._kept[width, height]
 
+    def taken(self, width: int, height: int) -> Image.Image:
+        """What is no ground, at this size (L): the subject, or the whole print of `card`."""
+        if self.look == "card":
+            return self.spared().resize((width, height), Image.Resampling.BOX, reducing_gap=2.0)
+        return self.mask(width, height)
+
     def words_end(self, top: float, bottom: float) -> float:
         """Where words between these heights must end, if the subject is at the right; where they must begin, if it is
         at the left. Where words lie across, the canvas's edge."""
@@ -184,7 +190,7 @@ def staged(scene: Scene, width: int, height: int) -> Placed | None:
 @lru_cache(maxsize=4)
 def place(hero: HeroPicture, look: str, free: Free, width: int, height: int) -> Placed:
     """The hero's subject where this look has it; `look` may be "auto"."""
-    look = drawn_as(chosen_look(hero, free) if look == "auto" else look, hero, free)
+    look = drawn_as(chosen_look(hero, free).look if look == "auto" else look, hero, free)
     subject, size = hero.subject, hero.rgb.size
     at = placing.lie(subject, size, look, free, width, height)
     photo = (at.x, at.y, at.x + size[0] * at.scale, at.y + size[1] * at.scale)
@@ -198,20 +204,37 @@ def place(hero: HeroPicture, look: str, free: Free, width: int, height: int) -> 
     return Placed(width, height, look, free, at, subject, photo, box, _on_canvas(subject.face, photo), head, whole)
 
 
-def chosen_look(hero: HeroPicture, free: Free) -> str:
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The look that `auto` takes, and why, in a reader's words."""
+
+    look: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.look} ({self.why})"
+
+
+def chosen_look(hero: HeroPicture, free: Free) -> Chosen:
     """What `auto` takes: the first of cutout, split, photo and card that suits the hero."""
     subject = hero.subject
     words = "right" if free.side == "left" else "left"
     cut = bool(subject.cut & ({"top"} if free.across else {"top", words}))
-    if not hero.has_ground or (subject.kind == "masked" and not cut):
-        return "cutout"
-    if subject.kind == "none" or _spans(subject, hero.rgb.width / hero.rgb.height):
-        return "card"
+    if not hero.has_ground:
+        return Chosen("cutout", "the picture is transparent")
+    if subject.kind == "masked" and not cut:
+        return Chosen("cutout", "mask found")
+    if subject.kind == "none":
+        return Chosen("card", "a slide or a screenshot" if hero.flat else "no subject stands out")
+    if _spans(subject, hero.rgb.width / hero.rgb.height):
+        return Chosen("card", "the subject reaches from side to side")
     if _under_panel(hero, free):
-        return "card"
-    if (subject.face and subject.face[3] >= 0.5) or (cut and subject.kind != "found"):
-        return "split"
-    return "photo"
+        return Chosen("card", "it would reach under the template's panel")
+    if subject.face and subject.face[3] >= 0.5:
+        return Chosen("split", "the face fills the picture")
+    if cut and subject.kind != "found":
+        return Chosen("split", "the picture's edge cuts the subject")
+    return Chosen("photo", "subject found, no mask" if subject.kind == "found" else "subject known, no mask")
 
 
 def _spans(subject: Subject, ratio: float) -> bool:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from thumbforge.models import Profile
 from thumbforge.planning.plan import Limits, Row, check_max_images, plan
 from thumbforge.planning.prices import BUDGET, DayBudget, check_budget, check_max_cost, costs_money
 from thumbforge.planning.project import Project
 from thumbforge.planning.recorded import with_recorded
+from thumbforge.planning.scenes import look_taken
 from thumbforge.planning.series import Series
 from thumbforge.planning.snapshot import read_snapshot
 from thumbforge.planning.spec_lines import at_template_lines
@@ -23,6 +24,9 @@ from thumbforge.settings import Settings
 from thumbforge.store.database import Database
 from thumbforge.store.looks import Fresh
 from thumbforge.store.spending import day_of, spent_on
+
+if TYPE_CHECKING:
+    from thumbforge.pixels.placed import Chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,10 @@ class PlannedSeries:
     spent: Decimal = Decimal(0)
     budget: DayBudget | None = None
     fresh: tuple[Fresh, ...] = ()
+
+    def look_of(self, rows: Iterable[Row]) -> Chosen | None:
+        """What `look: auto` takes, where one of these rows is painted: a hero is not opened for nothing."""
+        return look_taken(self.series) if any(row.calls for row in rows) else None
 
 
 def plan_series(project: Project, series: Series, max_retries: int | None = None) -> PlannedSeries:

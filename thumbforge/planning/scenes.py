@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from thumbforge.errors import PictureError
 from thumbforge.models import Brand
 from thumbforge.pixels.scene import File, Scene
 from thumbforge.pixels.sides import STEPS, Free, free_side
 from thumbforge.planning.series import Series
 from thumbforge.providers.local import LocalParams
+
+if TYPE_CHECKING:
+    from thumbforge.pixels.placed import Chosen
 
 
 def scene_of(series: Series) -> Scene | None:
@@ -26,6 +32,26 @@ def scene_of(series: Series) -> Scene | None:
         palette=_colours(palette, series.brand),
         hues=own.hues or params.hues or ("" if palette != "hero" else "wheel"),
     )
+
+
+def look_taken(series: Series) -> Chosen | None:
+    """What `look: auto` takes for a series that `local` paints, and why; None where a look is named, there is no hero,
+    or the hero cannot be opened, which whoever paints with it tells."""
+    from thumbforge.pixels.heroes import open_hero
+    from thumbforge.pixels.placed import Chosen, chosen_look, drawn_as
+
+    scene = scene_of(series)
+    if scene is None or scene.look != "auto":
+        return None
+    try:
+        hero = open_hero(scene, series.output.width, series.output.height)
+    except PictureError:
+        return None
+    if hero is None:
+        return None
+    found = chosen_look(hero, scene.free)
+    drawn = drawn_as(found.look, hero, scene.free)
+    return found if drawn == found.look else Chosen(drawn, f"{found.look} does not go with the template's words")
 
 
 def _goes(side: str, free: Free) -> Free:

@@ -113,6 +113,7 @@ class Session:
         planned = self.planned[series]
         if self.is_doits:
             tell_cost(planned, rows)
+            tell_look(planned, rows)
             for wish in without_effect(planned.series):
                 log.warning(wish)
         batch = Batch(
@@ -228,6 +229,12 @@ def rebuilt_record(task_name: str) -> dict[str, Any] | None:
 def was_retaken(task_name: str) -> bool:
     """Whether this invocation wanted another picture for an item that was up to date."""
     return _current is not None and task_name in _current.retaken
+
+
+def tell_look(planned: PlannedSeries, rows: Iterable[Row]) -> None:
+    """One line on stderr before `local` paints: the look that `auto` takes for the hero, and why."""
+    if not log.is_quiet() and (found := planned.look_of(rows)):
+        sys.stderr.write(f"look: {found}\n")
 
 
 def tell_cost(planned: PlannedSeries, rows: Iterable[Row]) -> None:

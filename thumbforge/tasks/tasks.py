@@ -199,7 +199,9 @@ class ThumbUpToDate:
         row, profile = self.row, self.row.wanted.series.profile
         cost = estimate(profile, row.calls) if calls_to_a_service(profile, row.calls) else "no call"
         why = "\n".join(f"      {change}" for change in row.changes) or f"      {row.reason}"
-        return clean(f"{row.action} ({cost}):\n{why}\n     ")
+        planned = self.session.planned[row.wanted.series.name]
+        look = f"\n      look: {found}" if (found := planned.look_of([row])) else ""
+        return clean(f"{row.action} ({cost}):\n{why}{look}\n     ")
 
 
 def make_thumb(uptodate: ThumbUpToDate, task: Any) -> Any:

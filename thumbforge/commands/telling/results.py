@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from thumbforge.commands.command import print_json
@@ -15,6 +15,7 @@ from thumbforge.planning.plan import Row, counts
 from thumbforge.planning.prices import calls_to_a_service, estimate, price_as_dict
 from thumbforge.planning.project import Project, relative
 from thumbforge.spoken import spoken
+from thumbforge.store.finals import KnownFinal
 from thumbforge.store.pictures import StoredPicture
 from thumbforge.tasks.reporter import how_to_go_on
 from thumbforge.text import counted, one_line
@@ -30,6 +31,7 @@ def print_plan(planned: PlannedSeries, rows: Sequence[Row], *, as_json: bool, ex
                 "calls": calls_to_a_service(profile, calls),
                 "price": price_as_dict(profile, calls),
                 "budget": planned.budget and planned.budget.as_dict(),
+                "look": _look(planned, rows),
                 "plan": [_planned(r) for r in rows],
                 "exit_code": exit_code,
             }
@@ -46,6 +48,8 @@ def print_plan(planned: PlannedSeries, rows: Sequence[Row], *, as_json: bool, ex
     write(f"{counted(len(rows), 'item')}: {found}; {told}. Nothing was changed.")
     if calls and planned.budget:
         write(f"Budget: {planned.budget}.")
+    if look := planned.look_of(rows):
+        write(f"look: {look}")
 
 
 def _planned(row: Row) -> dict[str, Any]:
@@ -62,6 +66,11 @@ def _planned(row: Row) -> dict[str, Any]:
     }
 
 
+def _look(planned: PlannedSeries, rows: Iterable[Row]) -> dict[str, str] | None:
+    found = planned.look_of(rows)
+    return {"look": found.look, "why": found.why} if found else None
+
+
 def print_result(result: Result, project: Project, page: str, *, as_json: bool) -> None:
     """`page` is the sheet's path in the project, "" where none was written."""
     if as_json:
@@ -71,6 +80,7 @@ def print_result(result: Result, project: Project, page: str, *, as_json: bool) 
                 "summary": summary_of(result),
                 "items": [_item(item, project) for item in result.items],
                 "reference_ignored": result.reference_ignored,
+                "look": _look(result.planned, [item.before for item in result.items]),
                 "unlike": [_unlike(row, result) for row in result.rows if row.wanted.item_key in result.unlike],
                 "exit_code": result.exit_code,
             }
@@ -178,11 +188,18 @@ def _item(item: ItemResult, project: Project) -> dict[str, Any]:
         "iteration_id": item.after.iteration_id,
         "status": item.status,
         "compliant": compliant,
+        "subject": item.after.final and subject_of(item.after.final),
         "final_asset": picture and asset(picture, project),
         "exported": exported(item.after, project),
         "error": item.error,
         "hint": item.hint or None,
     }
+
+
+def subject_of(final: KnownFinal) -> dict[str, Any] | None:
+    """What the report says of the subject, in figures; None where it was made before there were any."""
+    found: dict[str, Any] | None = final.report.get("subject")
+    return found
 
 
 def exported(row: Row, project: Project) -> str | None:

@@ -48,8 +48,11 @@ def configure_logging(project: Project, *, as_json: bool) -> None:
 def make_and_tell(session: Session, planned: PlannedSeries, rows: Sequence[Row], arguments: Arguments) -> int:
     """Make these rows of a series, print how it ended; the exit code. The one way for batch, resume and takes."""
     from thumbforge.commands.telling.results import print_result
+    from thumbforge.tasks.session import tell_look
     from thumbforge.tasks.tasks import add
 
+    if not arguments.as_json:
+        tell_look(planned, rows)
     result = run_tasks(session, add(session, planned, rows), arguments.options.get("concurrency"))
     print_result(result, session.project, session.sheets.get(planned.series.name, ""), as_json=arguments.as_json)
     return int(result.exit_code)
