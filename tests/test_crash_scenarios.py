@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.crashes import Dump, Site, judge, judge_calls, judge_words
+from tests.crashes import Dump, Site, findings, judge, judge_calls, judge_words
 from tests.project import wait_until
+from thumbforge.specs.locks import read_lock
 
 SCENARIO_STEPS = (
     "run.claim", "sweep", "attempt.fail", "release", "beat", "run.cancel", "run.delete", "asset.unlink",
     "witness.unlink", "repair.row", "ledger.aside",
-    "rebuild.row", "job.result", "hero.pick", "sheet.file", "take.use", "take.lock", "seen.row",
+    "rebuild.row", "job.result", "hero.pick", "sheet.file", "take.use", "take.lock", "seen.row", "lock.file",
 )  # fmt: skip
 SIDES = ("before", "after")
 # A cancelled run is followed by another one; what the items come to is the same.
@@ -357,3 +358,59 @@ def test_stopped_while_a_picture_is_locked(tmp_path: Path, done: Site, model: Du
     killed(site.doit("takes", "lock", "1", "series=c", THUMBFORGE_FAULT=f"take.lock.{side}:kill"))
     assert site.query("SELECT locked FROM export ORDER BY item_key") == [(int(side == "after"),), (0,)]
     assert judge(site, model) == []
+
+
+LOCK = "specs/locks/c.yaml"
+RETITLED = "specs/playlists/c.yaml"
+
+
+def lock_of(site: Site) -> str | None:
+    """What it holds, read as whoever reads it does; None where there is none."""
+    path = site.root / LOCK
+    if not path.exists():
+        return None
+    text = path.read_text()
+    assert len(read_lock(text, LOCK, "c").entries) == 2
+    return text
+
+
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("words", ["batch series=c", "run", "takes lock 1 series=c", "takes use 1 1 series=c"])
+def test_stopped_while_the_lock_file_is_written(tmp_path: Path, done: Site, words: str, side: str) -> None:
+    """By whatever writes it: the old one is there or the new one, never half, nothing is left beside it, and the next
+    batch has it right without a call. With no lock before, there is none or a whole one."""
+    site = done.copy(tmp_path / "site")
+    old = lock_of(site)
+    if "takes" not in words:
+        list_of = site.root / RETITLED
+        list_of.write_text(list_of.read_text().replace("Item 1", "Another"))
+    elif "use" in words:
+        assert site.batch("only=1", "retake=yes").returncode == 0
+        old = lock_of(site)
+    killed(site.doit(*words.split(), THUMBFORGE_FAULT=f"lock.file.{side}:kill"))
+    found = lock_of(site)
+    assert (found == old) is (side == "before")
+    assert [path.name for path in (site.root / "specs/locks").iterdir()] == ["c.yaml"]
+    calls = site.calls()
+    told = site.doit(*words.split())
+    assert (told.returncode, judge_words(told)) == (0, []), told.stderr
+    assert lock_of(site) != old
+    assert side == "before" or lock_of(site) == found
+    (site.root / LOCK).unlink()
+    assert site.doit("batch", "series=c", THUMBFORGE_FAULT=f"lock.file.{side}:kill").returncode == -9
+    assert (lock_of(site) is None) is (side == "before")
+    assert site.batch().stdout.startswith("Nothing to do")
+    assert lock_of(site) is not None
+    assert (findings(site.root), site.calls()) == ([], calls)
+
+
+@pytest.mark.parametrize("mode", ["enospc", "eio"])
+def test_a_lock_file_that_the_disk_refuses_fails_no_picture(tmp_path: Path, fresh: Site, mode: str) -> None:
+    """It is told in one line; the next batch writes it."""
+    site = fresh.copy(tmp_path / "site")
+    told = site.batch(THUMBFORGE_FAULT=f"lock.file.before:{mode}")
+    assert (told.returncode, judge_words(told)) == (0, [])
+    assert "the lock file was not written" in told.stderr
+    assert lock_of(site) is None
+    assert site.batch().stdout.startswith("Nothing to do")
+    assert lock_of(site) is not None

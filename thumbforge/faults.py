@@ -51,6 +51,7 @@ STEPS = (
     "witness.unlink",
     "snapshot.file",
     "sheet.file",
+    "lock.file",  # what the series is, for others
     "ingest.chunk",
     "job.result",  # audit, repair, prune
     "repair.row",

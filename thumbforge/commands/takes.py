@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from thumbforge.commands.command import ThumbCommand, print_json
@@ -71,12 +72,17 @@ def takes_of(project: Project, row: Row) -> list[Take]:
         return attempts.takes_of(database, row.iteration_id)
 
 
+def _is_in_use(take: Take, row: Row) -> bool:
+    """The lock file goes before what this ledger chose."""
+    return take.sha256 == row.art.picture.sha256 if row.art else take.in_use
+
+
 def _list(project: Project, arguments: Arguments) -> int:
     from thumbforge.commands.telling.view import print_table, when, write
     from thumbforge.planning.project import relative
 
     _, row = find_item(project, arguments.words[0], arguments.pairs)
-    takes = takes_of(project, row)
+    takes = [replace(take, in_use=_is_in_use(take, row)) for take in takes_of(project, row)]
     paths = [relative(project.store.path(take.sha256, take.suffix), project.root) for take in takes]
     if arguments.as_json:
         names = ("take", "in_use", "sha256", "closed_at", "calls", "cost", "currency")
@@ -104,7 +110,8 @@ def _list(project: Project, arguments: Arguments) -> int:
 def _use(project: Project, arguments: Arguments) -> int:
     from thumbforge.cancel import Cancel
     from thumbforge.commands.telling.running import configure_logging, make_and_tell
-    from thumbforge.planning.decide import decided
+    from thumbforge.making.lock import keep_lock
+    from thumbforge.planning.decide import decided, without_choice
     from thumbforge.store.iterations import use_attempt
     from thumbforge.tasks.session import Session, start
 
@@ -119,9 +126,10 @@ def _use(project: Project, arguments: Arguments) -> int:
     configure_logging(project, as_json=arguments.as_json)
     with project.ledger() as ledger:
         use_attempt(ledger.database, row.iteration_id, take.attempt_id, ledger.now())
-    planned = decided(project, planned)
+    planned = decided(project, without_choice(planned, row.wanted))
     [now] = [r for r in planned.rows if r.wanted.item_key == row.wanted.item_key]
     if now.is_done:
+        keep_lock(project, planned, [now], chosen={row.wanted.item_key}, whole=False)
         return _in_use_already(project, planned, now, arguments)
     session = start(Session(project, Cancel()))
     return make_and_tell(session, planned, [now], arguments)
@@ -154,10 +162,9 @@ def _unlock(project: Project, arguments: Arguments) -> int:
 
 def _set_lock(project: Project, planned: PlannedSeries, row: Row, locked: bool, arguments: Arguments) -> int:
     from thumbforge.commands.telling.view import write
-    from thumbforge.store import exports
+    from thumbforge.making.lock import keep_approval
 
-    with project.ledger() as ledger:
-        exports.lock(ledger.database, planned.series.name, row.wanted.item_key, locked, ledger.now())
+    keep_approval(project, planned, row, locked)
     if arguments.as_json:
         print_json({"item": row.wanted.task_name, "locked": locked})
     else:

@@ -89,6 +89,11 @@ def final_parts(art_sha256: str, layout: models.Layout, drawing: Drawing, output
     }
 
 
+def drawn_with() -> dict[str, str]:
+    """What is installed and decides about pixels, by name: a final drawn with anything else may have other bytes."""
+    return {"finaliser": str(FINALISER_VERSION), "fonts": fonts.all_digest(), **libraries.versions()}
+
+
 def finalise(art: Path, layout: models.Layout, drawing: Drawing, output: models.Output, target: Path) -> Report:
     """Draw `drawing` over the picture in `art`, write it to `target` (a new path) and judge the written file.
 

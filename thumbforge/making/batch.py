@@ -29,6 +29,7 @@ from thumbforge.making.ending import ending_of, stopped
 from thumbforge.making.executor import Placement
 from thumbforge.making.export import Exporter
 from thumbforge.making.heartbeat import Heartbeat
+from thumbforge.making.lock import keep_lock
 from thumbforge.making.make import Outcome, Workshop, make, write_manifest
 from thumbforge.making.record import planned_item, record_file_hero, remember_world, run_params
 from thumbforge.making.resume import Resumption
@@ -70,8 +71,8 @@ def pictures_in(rows: Iterable[Row]) -> int:
 class Batch:
     """One execution of the selected rows of a planned series.
 
-    `outcome` may be called from many threads, once per item and in any order. `close` must be called in the end.
-    `ended` hears of each item that was not idle once it has ended, from the thread that made it.
+    `rows` are by item key. `outcome` may be called from many threads, once per item and in any order. `close` must be
+    called in the end. `ended` hears of each item that was not idle once it has ended, from the thread that made it.
     """
 
     def __init__(
@@ -89,10 +90,10 @@ class Batch:
     ) -> None:
         self._ended = ended or (lambda row, outcome: None)
         self.project, self.planned, self.cancel = project, planned, cancel
-        self._rows = {row.wanted.item_key: row for row in rows}
+        self.rows = {row.wanted.item_key: row for row in rows}
         self._wait, self._concurrency, self._resumption = wait, concurrency, resumption
         self._lock = threading.Lock()
-        self._todo = {key: row for key, row in self._rows.items() if self._is_work(row)}
+        self._todo = {key: row for key, row in self.rows.items() if self._is_work(row)}
         self._doing: set[str] = set()
         self._done: dict[str, Outcome] = {}
         self._failed: dict[str, Outcome] = {}
@@ -131,7 +132,7 @@ class Batch:
         slots = self._ledger.slots()
         self._heartbeat = Heartbeat(self._ledger, self._fence, slots, settings.number("lease.beat_s"), self.cancel)
         self._iterations = iterations_of(self._database, self.run_id)
-        calls = sum(row.calls for row in self._rows.values())
+        calls = sum(row.calls for row in self.rows.values())
         if calls and (note := note_of(provider)):
             log.warning(note)
         budget = Budget(self.run_id, price_of(series.profile), series.max_cost, self.planned.spent, calls)
@@ -184,7 +185,7 @@ class Batch:
             reference_sha256=series.hero.sha256 or None,
             params=run_params(planned),
         )
-        return self._ledger.open_run(new, [planned_item(row, self._is_work(row)) for row in self._rows.values()])
+        return self._ledger.open_run(new, [planned_item(row, self._is_work(row)) for row in self.rows.values()])
 
     def _take_up(self, resumption: Resumption) -> Fence:
         return self._ledger.resume_run(resumption.run_id, resumption.replanned, resumption.params)
@@ -195,7 +196,7 @@ class Batch:
         A thread whose item is being made elsewhere makes other items of the run meanwhile, so that it waits only when
         nothing else is left.
         """
-        row = self._rows[item_key]
+        row = self.rows[item_key]
         if not self._is_work(row):
             self._done[item_key] = standing = self._standing(row)
             if not row.idle:
@@ -300,7 +301,7 @@ class Batch:
             self._done[key] = outcome
             self._todo.pop(key, None)
         if is_first:
-            self._ended(self._rows[key], outcome)
+            self._ended(self.rows[key], outcome)
 
     def _tell(self, row: Row, outcome: Outcome) -> None:
         part, video = row.wanted.item.part, row.wanted.item.video
@@ -339,14 +340,14 @@ class Batch:
 
         `ignored` are the item keys that `doit ignore` kept out, with their task names.
         """
-        for key in self._rows.keys() & ignored.keys():
+        for key in self.rows.keys() & ignored.keys():
             self._done[key] = Outcome("pending", error=f"ignored; doit forget {ignored[key]} takes it back")
         try:
             if self.run_id:
                 self._heartbeat.stop()
             found = self._settled()
             after = {row.wanted.item_key: self._after(row) for row in found.rows}
-            items = tuple(ItemResult(row, after[key], self._done.get(key)) for key, row in self._rows.items())
+            items = tuple(ItemResult(row, after[key], self._done.get(key)) for key, row in self.rows.items())
             summary, exit_code = roll_up(items, self.planned.kind)
             stop = None
             if self.run_id:
@@ -358,6 +359,7 @@ class Batch:
             cancelled = self.run_id is not None and self._heartbeat.cancel_requested
             reason = self._shop.brake.reason if self.run_id else None
             rows = tuple(after.values())
+            keep_lock(self.project, self.planned, rows, whole=self._resumption is None)
             unlike = judged(self.project, self.planned, rows) if self.run_id else {}
             return Result(
                 self.planned, self.run_id, items, summary, exit_code, stop, unread, cancelled, reason, rows, unlike
@@ -368,7 +370,7 @@ class Batch:
     def _settled(self) -> PlannedSeries:
         """How everything stands now. A run that cannot be told is closed all the same."""
         try:
-            return settled(self.project, self.planned, self._rows, self._database)
+            return settled(self.project, self.planned, self.rows, self._database)
         except ThumbforgeError as error:
             if self.run_id and not self._heartbeat.lost:
                 self._ledger.close_run(self._fence, "pause", Exit.UNEXPECTED, f"{error.code}: {error}")

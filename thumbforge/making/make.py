@@ -96,7 +96,9 @@ def make(row: Row, iteration_id: str, shop: Workshop) -> Outcome | Busy:
     recorded = row.art if row.art and not row.art.attempt_id else None
     art = (None if recorded else row.art) or _staged_art(row, shop)
     if art is None:
-        claimed = shop.work.claim(iteration_id, row.art_key, row.take, _recorded(row, shop), lost_art=row.lost_art)
+        only = recorded.picture.sha256 if recorded else None
+        request = _recorded(row, shop)
+        claimed = shop.work.claim(iteration_id, row.art_key, row.take, request, lost_art=row.lost_art, only=only)
         if isinstance(claimed, Busy):
             return claimed
         art = claimed if isinstance(claimed, Art) else None
@@ -116,7 +118,10 @@ def make(row: Row, iteration_id: str, shop: Workshop) -> Outcome | Busy:
 
 
 def _staged_art(row: Row, shop: Workshop) -> Art | None:
-    """An answer to the same request that was staged when its process died, for whichever item."""
+    """An answer to the same request that was staged when its process died, for whichever item. Where the lock file has
+    chosen its art, that one stays staged: it is another."""
+    if row.is_chosen:
+        return None
     for attempt in cut_short(shop.database, row.art_key):
         if staged := shop.store.staged(attempt):
             log.info("a staged answer is taken up", attempt=attempt)

@@ -1,10 +1,12 @@
-"""What a series still gets where there is nothing to make: its playlist stated, what was read remembered, its sheet."""
+"""What a series still gets where there is nothing to make: its lock file and sheet, its playlist stated, what was read
+remembered."""
 
 from __future__ import annotations
 
 from thumbforge import log
 from thumbforge.errors import LedgerError, StoreError
 from thumbforge.imaging.sheet import PICTURE, page_names
+from thumbforge.making.lock import keep_lock
 from thumbforge.making.record import remember_world
 from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.project import Project, relative
@@ -14,7 +16,9 @@ from thumbforge.store.looks import remember
 
 def record(project: Project, planned: PlannedSeries) -> bool:
     """State the playlist where it changed, and remember what had to be read; whether the playlist changed. The ledger
-    is opened for writing only where it has something to learn, and one that cannot take it fails nothing."""
+    is opened for writing only where it has something to learn, and one that cannot take it fails nothing. A lock file
+    that is out of date is written."""
+    keep_lock(project, planned, planned.rows)
     with project.reading() as database:
         if database is None:
             return False

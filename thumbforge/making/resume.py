@@ -13,6 +13,7 @@ from thumbforge.errors import LedgerError, NotFound, ReplayDivergence, UsageErro
 from thumbforge.making.record import planned_item
 from thumbforge.models import Brand, Item, Output, Playlist, PlaylistHead, Price, Profile, Template
 from thumbforge.planning.decide import PlannedSeries, decide
+from thumbforge.planning.lock import find_lock
 from thumbforge.planning.plan import Limits
 from thumbforge.planning.prices import check_budget, check_max_cost, spent_of
 from thumbforge.planning.project import Project
@@ -107,7 +108,9 @@ def _frozen(project: Project, database: Database, run: sqlite3.Row) -> PlannedSe
     series = _series(project, database, run, params, plans)
     limits = Limits.of(project.settings, params["max_retries"])
     capabilities = capabilities_of(series.profile)
-    planned = PlannedSeries(series, capabilities, limits, (), (), run["kind"], run["parent_run_id"], params["seed"])
+    lock = find_lock(project.root, series.name) if run["kind"] == "batch" else None
+    parent, seed = run["parent_run_id"], params["seed"]
+    planned = PlannedSeries(series, capabilities, limits, (), (), run["kind"], parent, seed, lock=lock)
     wanted = _wanted(planned, plans)
     for item, found in zip(items, wanted, strict=True):
         if found.key != item.idempotency_key:

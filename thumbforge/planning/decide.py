@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Literal
 
 from thumbforge.models import Profile
+from thumbforge.planning.lock import find_lock, place_of
 from thumbforge.planning.plan import Limits, Row, check_max_images, plan
 from thumbforge.planning.prices import BUDGET, DayBudget, check_budget, check_max_cost, costs_money
 from thumbforge.planning.project import Project
@@ -21,6 +22,7 @@ from thumbforge.planning.wanted import Wanted, wanted_items
 from thumbforge.providers.base import Capabilities
 from thumbforge.providers.registry import capabilities_of
 from thumbforge.settings import Settings
+from thumbforge.specs.locks import Lock
 from thumbforge.store.database import Database
 from thumbforge.store.looks import Fresh
 from thumbforge.store.spending import day_of, spent_on
@@ -36,7 +38,7 @@ class PlannedSeries:
     `parent_run_id` is the hero run that a batch or a refinement stands on; `seed` is that of a hero run's first
     candidate; `spent` is what a run that is resumed has spent, as its `max_cost` counts it, `budget` what all runs of
     today may, where that is set and concerns the profile. `fresh` is what had to be read of the store and out/ to know
-    how things stand.
+    how things stand. `lock` is the lock file, which goes before what the ledger has chosen.
     """
 
     series: Series
@@ -50,6 +52,7 @@ class PlannedSeries:
     spent: Decimal = Decimal(0)
     budget: DayBudget | None = None
     fresh: tuple[Fresh, ...] = ()
+    lock: Lock | None = None
 
     def look_of(self, rows: Iterable[Row]) -> Chosen | None:
         """What `look: auto` takes, where one of these rows is painted: a hero is not opened for nothing."""
@@ -61,8 +64,9 @@ def plan_series(project: Project, series: Series, max_retries: int | None = None
     capabilities = capabilities_of(series.profile)
     with at_template_lines(series.root, series.template.name):
         wanted = wanted_items(series, capabilities, series.hero.as_reference())
-    limits = Limits.of(project.settings, max_retries)
-    return decided(project, PlannedSeries(series, capabilities, limits, wanted, (), parent_run_id=series.hero.run_id))
+    limits, lock = Limits.of(project.settings, max_retries), find_lock(project.root, series.name)
+    parent = series.hero.run_id
+    return decided(project, PlannedSeries(series, capabilities, limits, wanted, (), parent_run_id=parent, lock=lock))
 
 
 def decided(project: Project, planned: PlannedSeries) -> PlannedSeries:
@@ -80,14 +84,29 @@ def settled(project: Project, planned: PlannedSeries, rows: Mapping[str, Row], d
     again = tuple(row.wanted for row in before.values() if not row.is_done)
     if not again:
         return replace(planned, rows=tuple(before.values()))
-    now = decide(project, replace(planned, wanted=again, fresh=()), database)
+    now = decide(project, replace(apart_from(planned, rows), wanted=again, fresh=()), database)
     after = {**before, **{row.wanted.item_key: row for row in now.rows}}
     return replace(planned, rows=tuple(after.values()), fresh=(*planned.fresh, *now.fresh))
 
 
+def apart_from(planned: PlannedSeries, rows: Mapping[str, Row]) -> PlannedSeries:
+    """The same without what the lock says of items of which these rows want another take than it has."""
+    if planned.lock is None:
+        return planned
+    named = ((row, planned.lock.of(*place_of(row.wanted), row.wanted.art_key)) for row in rows.values())
+    others = [place_of(row.wanted) for row, entry in named if entry and entry.take != row.take]
+    return replace(planned, lock=planned.lock.without(others)) if others else planned
+
+
+def without_choice(planned: PlannedSeries, wanted: Wanted) -> PlannedSeries:
+    """The same for somebody who chooses a take of an item now: whatever the lock says of it."""
+    return replace(planned, lock=planned.lock.without([place_of(wanted)])) if planned.lock else planned
+
+
 def decide(project: Project, planned: PlannedSeries, database: Database | None) -> PlannedSeries:
     """The same with rows for what it wants, as the ledger and the disk have it."""
-    snapshot = read_snapshot(database, project.store, project.out, planned.series.name, planned.wanted)
+    series, wanted = planned.series.name, planned.wanted
+    snapshot = read_snapshot(database, project.store, project.out, series, wanted, planned.lock)
     snapshot = with_recorded(snapshot, project.store, planned.wanted)
     rows = plan(planned.wanted, snapshot, planned.limits)
     budget = day_budget(project.settings, planned.series.profile, database)

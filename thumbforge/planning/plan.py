@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Literal
 
 from thumbforge.errors import LimitReached, ReplayDivergence
-from thumbforge.planning.snapshot import Placed, Snapshot, take_of
+from thumbforge.planning.snapshot import Placed, Snapshot
 from thumbforge.planning.wanted import Wanted
 from thumbforge.settings import Settings
 from thumbforge.store.attempts import Art
@@ -66,7 +66,7 @@ class Row:
     `is_locked`: approved by the user, so that what changed is told and not made. `is_stuck`: failed, and nothing
     will be tried until its inputs or max_retries change; `cure`: until the user has done this. `remark` is worth
     telling though the item is completed. `reference_ignored`: the provider did not look at the reference.
-    `hint` goes with the error that a failed one is reported again with.
+    `hint` goes with the error that a failed one is reported again with. `is_chosen`: the lock file names its art.
     """
 
     wanted: Wanted
@@ -88,6 +88,7 @@ class Row:
     remark: str = ""
     reference_ignored: bool = False
     hint: str = ""
+    is_chosen: bool = False
 
     @property
     def calls(self) -> int:
@@ -151,9 +152,9 @@ def _decide(wanted: Wanted, snapshot: Snapshot, limits: Limits) -> Row:
             f"{wanted.item.video}: key {wanted.key[:8]} already stands for other inputs",
             hint="change the prompt or the part a little: their texts run into each other",
         )
-    take = take_of(wanted, known)
+    take = snapshot.take_of(wanted)
     art_key = wanted.art_key(take)
-    art = snapshot.art.get(art_key)
+    art, entry = snapshot.art.get(art_key), snapshot.chosen.get(wanted.item_key)
     row = partial(
         Row,
         wanted,
@@ -163,14 +164,20 @@ def _decide(wanted: Wanted, snapshot: Snapshot, limits: Limits) -> Row:
         art=art,
         lost_art=snapshot.lost_art.get(art_key),
         reference_ignored=art_key in snapshot.ignoring,
+        is_chosen=entry is not None and art is not None and art.picture.sha256 == entry.art,
     )
     if art:
+        if entry and art.picture.sha256 != entry.art:
+            row = partial(row, remark=f"is of other art than the lock file has ({entry.art[:8]}), which is not here")
         return _decide_finish(row, wanted, take, art, known, snapshot)
     if damage := snapshot.damaged_art.get(art_key):
         reason = f"asset_damaged: its art {damage.what}; {damage.cure}"
         return row("skip", reason, status="failed", cure=damage.cure)
     changes = _changes(wanted, take, None, snapshot)
-    return _decide_call(partial(row, changes=changes), changes, art_key in snapshot.lost_art, known, snapshot, limits)
+    why = _why(changes, "the art that the lock file names is not here" if entry else "new")
+    if art_key in snapshot.lost_art:
+        why = "its art is gone from the store"
+    return _decide_call(partial(row, changes=changes), why, known, snapshot, limits)
 
 
 def _decide_finish(
@@ -185,6 +192,8 @@ def _decide_finish(
         is_broken = wanted.final_key(art.picture.sha256) in snapshot.broken_finals
         otherwise = "its picture in the store is damaged" if is_broken else "the art is there, the picture is not"
         return row("refinish", _why(changes, otherwise), changes=changes, final=final)
+    if wanted.item_key in snapshot.chosen and known.art != art.picture.sha256:
+        return row("refinish", f"the lock file has take {take}", final=final)
     return _stand(row, wanted, final, snapshot, "up to date")
 
 
@@ -215,15 +224,9 @@ def in_the_way(path: str, placed: str) -> str:
 
 
 def _decide_call(
-    row: Callable[..., Row],
-    changes: Sequence[Change],
-    is_lost: bool,
-    known: KnownIteration | None,
-    snapshot: Snapshot,
-    limits: Limits,
+    row: Callable[..., Row], why: str, known: KnownIteration | None, snapshot: Snapshot, limits: Limits
 ) -> Row:
     """No art: a provider has to be called, unless the item is being made or has been given up."""
-    why = "its art is gone from the store" if is_lost else _why(changes, "new")
     if known is None:
         return row("create", why)
     if known.executor_run_id and _is_alive(known, snapshot.now, limits):

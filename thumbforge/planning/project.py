@@ -19,7 +19,7 @@ from thumbforge.store.leases import new_owner
 from thumbforge.store.ledger import Ledger
 
 LEDGER = "ledger.sqlite3"
-_WRITTEN = ("out", ".doit.db", ".doit.db-wal", ".doit.db-shm")
+_WRITTEN = ("out", "specs/locks", ".doit.db", ".doit.db-wal", ".doit.db-shm")
 _KEPT = (
     ".thumbforge",
     *(f".thumbforge/{name}" for name in (LEDGER, "assets", "keys", "keys/art", "staging", "logs", "sheets", "fetch")),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from thumbforge.planning.wanted import Wanted
+from thumbforge.specs.locks import Entry, Lock
 from thumbforge.store import exports, finals, iterations
 from thumbforge.store.attempts import Art, art_by_keys
 from thumbforge.store.exports import Export
@@ -17,7 +18,7 @@ from thumbforge.store.finals import KnownFinal
 from thumbforge.store.iterations import KnownIteration
 from thumbforge.store.looks import TOLD, Fresh, State, is_as_seen, look
 from thumbforge.store.pictures import StoredPicture
-from thumbforge.store.witness import Ours, manifest_of
+from thumbforge.store.witness import Ours, manifest_of, stored_art
 
 if TYPE_CHECKING:
     from thumbforge.store.assets import AssetStore
@@ -47,7 +48,8 @@ class Snapshot:
     the keys of those whose file is damaged, `manifests` the final keys whose manifest is right. `placed` is what lies
     in out/ under an item's name, where the item has a final. `ignoring` are the art keys whose provider did not look
     at the reference. `previous` is what the last picture of a changed item was made of, for explanations. `fresh` is
-    what had to be read to know all this."""
+    what had to be read to know all this. `chosen` is what the lock file says of an item, by item key, where that is of
+    the request that the specs make: it goes before what this ledger chose."""
 
     now: float
     iterations: Mapping[str, KnownIteration] = field(default_factory=dict)
@@ -62,17 +64,48 @@ class Snapshot:
     ignoring: frozenset[str] = frozenset()
     previous: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     fresh: tuple[Fresh, ...] = ()
+    chosen: Mapping[str, Entry] = field(default_factory=dict)
+
+    def take_of(self, wanted: Wanted) -> int:
+        """The take in use, else the first one that is wanted."""
+        entry = self.chosen.get(wanted.item_key)
+        return entry.take if entry else take_of(wanted, self.iterations.get(wanted.key))
 
 
 def read_snapshot(
-    database: Database | None, store: AssetStore, out: Path, series: str, wanted: Sequence[Wanted]
+    database: Database | None,
+    store: AssetStore,
+    out: Path,
+    series: str,
+    wanted: Sequence[Wanted],
+    lock: Lock | None = None,
 ) -> Snapshot:
     """A handful of queries and a look at each file, however many items there are. What is as it was when it was last
     read is not read again."""
     now = time.time()
+    entries = _entries(wanted, lock) if lock else {}
     if database is None:
-        return Snapshot(now)
-    return _Reader(database, store, out, series).read(wanted, now)
+        chosen = _current(wanted, entries)
+        held = {key: _of_others(series, e) for key, e in entries.items() if e.approved and key not in chosen}
+        return Snapshot(now, chosen=chosen, exports=held)
+    return _Reader(database, store, out, series).read(wanted, now, entries)
+
+
+def _entries(wanted: Sequence[Wanted], lock: Lock) -> dict[str, Entry]:
+    """What the lock says, by item key."""
+    found = ((w.item_key, lock.of(w.item.video, w.occurrence, w.art_key)) for w in wanted)
+    return {key: entry for key, entry in found if entry}
+
+
+def _of_others(series: str, entry: Entry) -> Export:
+    """A picture that others approved and have in their out/."""
+    return Export(f"{series}/{entry.name}", entry.final_key, entry.final, locked=True)
+
+
+def _current(wanted: Sequence[Wanted], entries: Mapping[str, Entry]) -> dict[str, Entry]:
+    """Those of the request that the specs make: whatever else the lock knows is of other specs."""
+    found = ((w, entries.get(w.item_key)) for w in wanted)
+    return {w.item_key: e for w, e in found if e and e.art_key == w.art_key(e.take)}
 
 
 class _Reader:
@@ -83,19 +116,24 @@ class _Reader:
         self._ours = Ours(database, store)
         self._fresh: list[Fresh] = []
 
-    def read(self, wanted: Sequence[Wanted], now: float) -> Snapshot:
+    def read(self, wanted: Sequence[Wanted], now: float, entries: Mapping[str, Entry]) -> Snapshot:
         known = iterations.known(self._database, [w.key for w in wanted], now)
-        takes = {w.item_key: take_of(w, known.get(w.key)) for w in wanted}
-        art_keys = {w.item_key: w.art_key(takes[w.item_key]) for w in wanted}
-        art, lost, damaged, ignoring = self._art(list(art_keys.values()))
+        chosen = _current(wanted, entries)
+        whole = Snapshot(now, iterations=known, chosen=chosen)
+        art_keys = {w.item_key: w.art_key(whole.take_of(w)) for w in wanted}
+        art, lost, damaged, ignoring = self._art(
+            list(art_keys.values()), {entry.art_key: entry.art for entry in chosen.values()}
+        )
         keys = {w.item_key: w.final_key(a.picture.sha256) for w in wanted if (a := art.get(art_keys[w.item_key]))}
         out, current = exports.of_series(self._database, self._series), set(keys.values())
+        for item in wanted if entries else ():
+            if (entry := entries.get(item.item_key)) and (export := self._approved(item, entry, chosen, out)):
+                out[item.item_key] = export
         changed = [w.item_key for w in wanted if w.item_key in out and out[w.item_key].final_key not in current]
         keys |= {key: export.final_key for key, export in out.items() if export.locked}
         there, broken, manifests = self._finals([*{*current, *keys.values()}])
-        return Snapshot(
-            now=now,
-            iterations=known,
+        return replace(
+            whole,
             art=art,
             lost_art=lost,
             damaged_art=damaged,
@@ -125,9 +163,36 @@ class _Reader:
         what = f"{path.name} {TOLD[found.state]}"
         return Damage(what, _REMOVED if is_ours else _MOVED)
 
-    def _art(self, keys: Sequence[str]) -> tuple[dict[str, Art], dict[str, str], dict[str, Damage], frozenset[str]]:
+    def _approved(
+        self, item: Wanted, entry: Entry, chosen: Mapping[str, Entry], out: Mapping[str, Export]
+    ) -> Export | None:
+        """What lies in out/ with the approval that the lock gives or takes away. A picture that others approved and
+        that the specs would have anew now is held although nothing of it was ever here."""
+        export = out.get(item.item_key)
+        if item.item_key in chosen:
+            is_it = export is not None and export.final_key in {entry.final_key, item.final_key(entry.art)}
+            return export and replace(export, locked=entry.approved and is_it)
+        if not entry.approved:
+            return None
+        if export and export.final_key == entry.final_key:
+            return replace(export, locked=True)
+        return _of_others(self._series, entry)
+
+    def _art(
+        self, keys: Sequence[str], chosen: Mapping[str, str]
+    ) -> tuple[dict[str, Art], dict[str, str], dict[str, Damage], frozenset[str]]:
+        """The newest art of a key; where the lock has `chosen` one, that, and another only where it is nowhere here."""
         there, lost, damaged, ignoring = {}, {}, {}, set()
-        for key, art in art_by_keys(self._database, keys):
+        found = art_by_keys(self._database, keys)
+        has = {(key, art.picture.sha256) for key, art in found} if chosen else set()
+        given = {
+            key: told for key, sha in chosen.items() if (key, sha) not in has and (told := stored(self._store, sha))
+        }
+        there.update(given)
+        for key, art in found:
+            sha256 = chosen.get(key, art.picture.sha256)
+            if sha256 != art.picture.sha256 and (key in given or (key, sha256) in has):
+                continue
             state = self._asset(art.picture)
             if isinstance(state, Damage):
                 damaged[key] = state
@@ -193,6 +258,12 @@ class _Reader:
                 is_theirs = found.sha256 is not None and not self._ours.has(found.sha256)
                 placed[item.item_key] = "edited" if is_theirs else "away"
         return placed
+
+
+def stored(store: AssetStore, sha256: str) -> Art | None:
+    """Art that the store has and no row tells of: `make` judges it like a provider's answer, and gives it its row."""
+    told = stored_art(store, sha256)
+    return Art("", StoredPicture(*told, media_type="", bytes=0, width=0, height=0)) if told else None
 
 
 def take_of(wanted: Wanted, known: KnownIteration | None) -> int:

@@ -72,10 +72,12 @@ def art_by_keys(database: Database, keys: Sequence[str]) -> list[tuple[str, Art]
     return [(row["art_key"], _art(row)) for row in database.rows(query, (json.dumps(keys),))]
 
 
-def art_of(connection: sqlite3.Connection, art_key: str, other_than: str | None) -> Art | None:
-    """Art of this key with another hash than `other_than`."""
-    query = f"{_ART} WHERE art_key = ? AND art_sha256 IS NOT ? LIMIT 1"
-    row = connection.execute(query, (art_key, other_than)).fetchone()
+def art_of(connection: sqlite3.Connection, art_key: str, other_than: str | None, only: str | None = None) -> Art | None:
+    """Art of this key with another hash than `other_than`, or with the hash `only`."""
+    query = (
+        f"{_ART} WHERE art_key = :key AND art_sha256 IS NOT :other AND art_sha256 = coalesce(:only, art_sha256) LIMIT 1"
+    )
+    row = connection.execute(query, {"key": art_key, "other": other_than, "only": only}).fetchone()
     return _art(row) if row else None
 
 

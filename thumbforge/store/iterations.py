@@ -34,6 +34,8 @@ class KnownIteration:
     executor_is_live: bool
     executor_had_lease: bool
     hint: str = ""
+    art: str | None = None
+    """The sha256 of the art in use."""
 
     @property
     def was_interrupted(self) -> bool:
@@ -43,8 +45,8 @@ class KnownIteration:
 
 _KNOWN = """
 SELECT idempotency_key, key_parts_json, iteration.id, iteration.run_id, iteration.status, iteration.error_text,
-       used.take, coalesce(tried.last_take, used.take, 0) AS last_take, coalesce(tried.tries, 0) AS tries,
-       coalesce(tried.lost, 0) AS lost, iteration.started_at, open.executor_run_id,
+       used.take, used.art_sha256, coalesce(tried.last_take, used.take, 0) AS last_take,
+       coalesce(tried.tries, 0) AS tries, coalesce(tried.lost, 0) AS lost, iteration.started_at, open.executor_run_id,
        run.lease_owner, run.lease_expires_at, run.lease_epoch
 FROM iteration
 LEFT JOIN attempt AS used ON used.id = iteration.attempt_id
@@ -73,6 +75,7 @@ def known(database: Database, keys: Sequence[str], now: float) -> dict[str, Know
             hint=split_hint(row["error_text"] or "")[1],
             key_parts=mapping(row["key_parts_json"]),
             take=row["take"],
+            art=row["art_sha256"],
             last_take=row["last_take"],
             tries=row["tries"],
             lost=row["lost"],

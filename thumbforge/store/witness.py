@@ -60,6 +60,19 @@ def recorded_art(store: AssetStore, art_key: str) -> tuple[str, str] | None:
         return None
 
 
+def stored_art(store: AssetStore, sha256: str) -> tuple[str, str] | None:
+    """The (sha256, suffix) of a picture of this hash that the store has, whoever put it there and whatever the ledger
+    knows; its bytes are what its name says. None otherwise."""
+    for suffix in sorted(names.SUFFIXES - {".json"}):
+        if names.is_asset(sha256, suffix) and store.path(sha256, suffix).is_file():
+            try:
+                store.verify(sha256, suffix)
+            except AssetDamaged:
+                continue
+            return sha256, suffix
+    return None
+
+
 def told_art(record: Mapping[str, Any] | None, art_key: str) -> tuple[str, str] | None:
     """What the content of a record names; None where it is not the record of this art key."""
     if record is None or record.get("art_key") != art_key:

@@ -36,17 +36,25 @@ class Work:
         return self._fence.run_id
 
     def claim(
-        self, iteration_id: str, art_key: str, take: int, request: Mapping[str, Any], *, lost_art: str | None
+        self,
+        iteration_id: str,
+        art_key: str,
+        take: int,
+        request: Mapping[str, Any],
+        *,
+        lost_art: str | None,
+        only: str | None = None,
     ) -> str | Busy | Art:
         """Open an attempt and return its id, unless somebody is at it or was faster.
 
         Busy: a live run (this one too, for another item) has an attempt open for the iteration or the art key.
-        Art: the art key has art meanwhile, other than `lost_art`, whose file is known to be gone.
+        Art: the art key has art meanwhile, other than `lost_art`, whose file is known to be gone; with `only`, just
+        that one counts.
         An open attempt of a dead run is closed as lost.
         """
         now = self._clock()
         with self._transaction("claim") as connection:
-            if art := attempts.art_of(connection, art_key, lost_art):
+            if art := attempts.art_of(connection, art_key, lost_art, only):
                 return art
             opened = connection.execute(
                 "SELECT attempt.id, iteration_id, executor_run_id, run.lease_owner, run.lease_expires_at FROM attempt"

@@ -141,10 +141,11 @@ class Session:
 
     def now(self, series: str) -> PlannedSeries:
         """The series as it stands now: planned again once something may have been made."""
-        from thumbforge.planning.decide import decided
+        from thumbforge.planning.decide import apart_from, decided
 
-        planned = self.planned[series]
-        return decided(self.project, planned) if any(name == series for name, _ in self.batches) else planned
+        planned, opened = self.planned[series], [batch for (name, _), batch in self.batches.items() if name == series]
+        made = {key: row for batch in opened for key, row in batch.rows.items()}
+        return decided(self.project, apart_from(planned, made)) if opened else planned
 
     def close(self) -> list[Result]:
         """Roll up and close every batch that was opened, in the order they were; the results stay with the session."""

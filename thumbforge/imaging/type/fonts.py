@@ -104,6 +104,12 @@ def digests(names: tuple[str, ...]) -> ids.Shared:
     return ids.Shared({name: known(name).sha256 for name in names})
 
 
+@cache
+def all_digest() -> str:
+    """What tells one set of the package's fonts from another: twelve digits over all of their hashes."""
+    return ids.digest("fonts", {name: font.sha256 for name, font in FONTS.items()})[:12]
+
+
 @dataclass(frozen=True, slots=True)
 class Face:
     """A font file opened at its pinned axes: HarfBuzz's font at one unit an em unit, the code points it has, the height
