@@ -39,7 +39,8 @@ def ledgers(project: Project) -> list[Path]:
 
 
 def lose_ledger(project: Project) -> None:
-    for path in ledgers(project):
+    """And the lock file, which would name the art by its hash: here records alone tell."""
+    for path in [*ledgers(project), *(project.root / "specs/locks").glob("*.yaml")]:
         path.unlink()
 
 

@@ -3,6 +3,7 @@
     ThumbforgeError
     ├── UsageError                 2  the command line asks for something that cannot be
     │   ├── SpecError              2  YAML that does not say what it must; carries every problem at once
+    │   │   └── LockDiffers        2  specs and lock file do not say the same of an item
     │   └── LimitReached           2  max_images or a similar ceiling, before anything was written
     ├── NotFound                   3  a playlist, hero, series, template, run … that does not exist
     ├── SourceError                1  playlist metadata could not be read
@@ -13,7 +14,8 @@
     ├── PictureError               1  bytes that are no picture we can use: what they are instead, or what is wrong
     ├── StoreError                 1  the asset store
     │   ├── AssetDamaged           1  bytes that are not what their name says
-    │   └── ExportBlocked          1  a picture's place in out/ is taken; the others are not met by it
+    │   ├── ExportBlocked          1  a picture's place in out/ is taken; the others are not met by it
+    │   └── LockUnmet              1  a picture that the lock file names cannot be had here as it is
     ├── LedgerError                1  the run ledger: not a database, locked, read-only, full
     │   ├── LedgerTooNew           1  written by a newer thumbforge
     │   ├── ReplayDivergence       1  a redo does not agree with what is recorded
@@ -114,6 +116,10 @@ class SpecError(UsageError):
         super().__init__(head, hint=hint)
 
 
+class LockDiffers(SpecError):
+    code = "lock_differs"
+
+
 class LimitReached(UsageError):
     code = "limit_reached"
 
@@ -162,6 +168,10 @@ class AssetDamaged(StoreError):
 
 class ExportBlocked(StoreError):
     code = "export_blocked"
+
+
+class LockUnmet(StoreError):
+    code = "lock_unmet"
 
 
 class LedgerError(ThumbforgeError):

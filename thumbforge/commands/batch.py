@@ -8,7 +8,7 @@ from thumbforge import log
 from thumbforge.commands.command import ThumbCommand
 from thumbforge.commands.verbs import CONCURRENCY, DRY_RUN, VAR, Arguments, Verb, Word, usage_hint
 from thumbforge.errors import LimitReached, UsageError
-from thumbforge.tasks.options import Option
+from thumbforge.tasks.options import Option, flag
 from thumbforge.tasks.variables import BATCH_OPTIONS, RUN_NAMES, Pairs
 
 if TYPE_CHECKING:
@@ -47,6 +47,10 @@ def _batch(project: Project, arguments: Arguments) -> int:
     planned = plan_series(project, series, options["max-retries"])
     require_items(series, planned.rows)
     rows = select(planned.rows, options["only"])
+    if options["locked"]:
+        from thumbforge.commands.telling.locked import make_locked
+
+        return make_locked(session, planned, rows, arguments)
     if options["retake"]:
         rows = tuple(row.retaken() if row.status == "completed" and row.action == "skip" else row for row in rows)
     for row in rows:
@@ -112,6 +116,7 @@ class Batch(ThumbCommand):
                 Option("resume", "go on with this run: the same as runs resume", value="RUN", names="run"),
                 CONCURRENCY,
                 DRY_RUN,
+                flag("locked", "make exactly what the lock file says, never a call"),
             ),
         ),
     )

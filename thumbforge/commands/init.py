@@ -54,7 +54,11 @@ OF_THIS_MACHINE = """\
 # The next line names a folder or file of this machine. For CI and for others put the address of the repository that it
 # came from (git+https://…@<commit>) or of a wheel in its place.
 """
-FILES = {"dodo.py": DODO, ".gitignore": GITIGNORE, "thumbforge.toml": SETTINGS}
+GITATTRIBUTES = """\
+# A lock file has a line for each item: git keeps the lines of both sides, and the next batch joins them.
+/specs/locks/*.yaml merge=union
+"""
+FILES = {"dodo.py": DODO, ".gitignore": GITIGNORE, ".gitattributes": GITATTRIBUTES, "thumbforge.toml": SETTINGS}
 EXAMPLE = {"specs/playlists/example.yaml": PLAYLIST, "specs/series/example.yaml": SERIES}
 FOLDERS = ("specs/playlists", "specs/series", "specs/heroes", "specs/templates", "specs/providers")
 
@@ -126,7 +130,7 @@ class Init(ThumbCommand):
     name = "init"
     doc_purpose = "make a working project in a directory; nothing that is there is changed"
     doc_description = (
-        "Writes dodo.py, .gitignore, thumbforge.toml, requirements.txt and specs/ with a small example series."
+        "Writes dodo.py, .gitignore, .gitattributes, thumbforge.toml, requirements.txt, and an example in specs/."
     )
     example = "init my-channel; init ."
     options = ()

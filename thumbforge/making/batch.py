@@ -20,6 +20,7 @@ from thumbforge.errors import (
     Interrupted,
     LeaseLost,
     LedgerError,
+    LockUnmet,
     StoreError,
     ThumbforgeError,
 )
@@ -33,7 +34,7 @@ from thumbforge.making.lock import keep_lock
 from thumbforge.making.make import Outcome, Workshop, make, write_manifest
 from thumbforge.making.record import planned_item, record_file_hero, remember_world, run_params
 from thumbforge.making.resume import Resumption
-from thumbforge.making.rollup import ItemResult, Result, Summary, roll_up, tally
+from thumbforge.making.rollup import ItemResult, Result, Summary, as_locked, roll_up, tally
 from thumbforge.making.threads import Executor
 from thumbforge.planning.decide import PlannedSeries, check_limits, settled
 from thumbforge.planning.drawable import check_drawable
@@ -73,6 +74,7 @@ class Batch:
 
     `rows` are by item key. `outcome` may be called from many threads, once per item and in any order. `close` must be
     called in the end. `ended` hears of each item that was not idle once it has ended, from the thread that made it.
+    `locked`: the rows are what the lock file says, and nothing of the run changes that.
     """
 
     def __init__(
@@ -87,11 +89,12 @@ class Batch:
         resumption: Resumption | None = None,
         placement: Placement | None = None,
         ended: Callable[[Row, Outcome], None] | None = None,
+        locked: bool = False,
     ) -> None:
         self._ended = ended or (lambda row, outcome: None)
         self.project, self.planned, self.cancel = project, planned, cancel
         self.rows = {row.wanted.item_key: row for row in rows}
-        self._wait, self._concurrency, self._resumption = wait, concurrency, resumption
+        self._wait, self._concurrency, self._resumption, self._locked = wait, concurrency, resumption, locked
         self._lock = threading.Lock()
         self._todo = {key: row for key, row in self.rows.items() if self._is_work(row)}
         self._doing: set[str] = set()
@@ -99,7 +102,7 @@ class Batch:
         self._failed: dict[str, Outcome] = {}
         self._fault: ThumbforgeError | None = None
         self.run_id: str | None = None
-        if resumption is None:  # a run that is resumed was allowed its pictures when it was planned
+        if resumption is None and not locked:  # a run that is resumed was allowed its pictures when it was planned
             check_limits(planned, rows)
         check_drawable(planned.series, self._todo.values())
         hero = planned.series.hero
@@ -234,6 +237,8 @@ class Batch:
             if "manifest" in row.restore:
                 assert row.art is not None
                 write_manifest(self.project.store, row, row.art, row.final.picture)
+            if "copy" in row.restore:
+                self._exporter.copy(row.wanted, row.final.picture)
             if "export" in row.restore:
                 self._exporter.export(row.wanted, row.final.final_key, row.final.picture)
         except (AssetDamaged, ExportBlocked) as error:
@@ -275,7 +280,7 @@ class Batch:
                 if isinstance(outcome, Busy):
                     return False
                 self._tell(row, outcome)
-        except (AssetDamaged, ExportBlocked) as error:
+        except (AssetDamaged, ExportBlocked, LockUnmet) as error:
             outcome = Outcome("failed", error=f"{error.code}: {error}")
         except OSError as error:
             self._stop(StoreError(f"the store cannot be used: {error.strerror or error}"))
@@ -349,6 +354,7 @@ class Batch:
             after = {row.wanted.item_key: self._after(row) for row in found.rows}
             items = tuple(ItemResult(row, after[key], self._done.get(key)) for key, row in self.rows.items())
             summary, exit_code = roll_up(items, self.planned.kind)
+            exit_code = as_locked(exit_code) if self._locked else exit_code
             stop = None
             if self.run_id:
                 exit_code, stop = self._end_run(summary, exit_code, tally(items))
@@ -359,7 +365,8 @@ class Batch:
             cancelled = self.run_id is not None and self._heartbeat.cancel_requested
             reason = self._shop.brake.reason if self.run_id else None
             rows = tuple(after.values())
-            keep_lock(self.project, self.planned, rows, whole=self._resumption is None)
+            if not self._locked:
+                keep_lock(self.project, self.planned, rows, whole=self._resumption is None)
             unlike = judged(self.project, self.planned, rows) if self.run_id else {}
             return Result(
                 self.planned, self.run_id, items, summary, exit_code, stop, unread, cancelled, reason, rows, unlike
@@ -378,7 +385,9 @@ class Batch:
 
     def _after(self, row: Row) -> Row:
         """What an item is now: one that could not be put where it belongs has failed, whatever the ledger says."""
-        outcome = self._done.get(row.wanted.item_key)
+        outcome, before = self._done.get(row.wanted.item_key), self.rows.get(row.wanted.item_key)
+        if before and "copy" in before.restore and outcome and outcome.status == "completed":
+            return replace(before, restore=())
         if outcome is None or outcome.status != "failed" or row.status == "failed" or not row.final:
             return row
         return replace(row, status="failed", reason=outcome.error or row.reason)

@@ -38,18 +38,23 @@ class Exporter:
         Raises ExportBlocked where something of the user's has the name, and leaves it alone; AssetDamaged where the
         final is not what it was; StoreError where out/ takes no file.
         """
-        series, name = wanted.series.name, wanted.export_name
-        path = f"{series}/{name}"
-        target = export_path(self._out, path)
-        found = look(str(target), picture.sha256, picture.bytes, None)
-        if not found.is_right:
-            self._check_free(path, found)
-            self._place(target, picture)
+        series = wanted.series.name
+        path, target = self.copy(wanted, picture)
         known = exports.find(self._database, series, wanted.item_key)
         if known and known.path != path and is_export(known.path):
             self._take_away(export_path(self._out, known.path), known.sha256)
         placed = Export(path=path, final_key=final_key, sha256=picture.sha256, seen=mark_of(target))
         exports.record(self._database, series, wanted.item_key, placed, time.time())
+
+    def copy(self, wanted: Wanted, picture: StoredPicture) -> tuple[str, Path]:
+        """The file alone, of which no row tells: where it is, from out/ and in full. Raises as `export`."""
+        path = f"{wanted.series.name}/{wanted.export_name}"
+        target = export_path(self._out, path)
+        found = look(str(target), picture.sha256, picture.bytes, None)
+        if not found.is_right:
+            self._check_free(path, found)
+            self._place(target, picture)
+        return path, target
 
     def _check_free(self, path: str, found: Look) -> None:
         """Whether what lies there may be replaced: nothing, a dead link, an empty file or folder, a picture of ours."""

@@ -11,12 +11,13 @@ from thumbforge.durable import make_folder, replace_durably
 from thumbforge.errors import ThumbforgeError
 from thumbforge.named import inside
 from thumbforge.planning.decide import PlannedSeries
-from thumbforge.planning.lock import find_lock, lock_name, place_of, renewed
+from thumbforge.planning.lock import find_lock, lock_name, place_of, renewed, unmet
 from thumbforge.planning.plan import Row
 from thumbforge.planning.project import Project
 from thumbforge.specs.locks import Entry, Head, lock_text
 from thumbforge.store import exports
 from thumbforge.store.assets import store_errors
+from thumbforge.text import counted
 
 
 def keep_lock(
@@ -38,6 +39,12 @@ def keep_lock(
         found = renewed(series, rows, before, project.store, chosen=chosen, whole=whole)
         if found:
             write_lock(project, series.name, *found)
+        if absent := unmet(rows, before, chosen):
+            log.warning(
+                f"{counted(absent, 'picture')} of other art than the lock file names, which is not here",
+                series=series.name,
+                hint="it is used once it is in the store; takes use ITEM N puts what is here into the lock",
+            )
     except ThumbforgeError as error:
         log.warning("the lock file was not written", series=series.name, error=f"{error.code}: {error}")
 

@@ -22,6 +22,7 @@ from thumbforge.errors import (
     ExportBlocked,
     Interrupted,
     LimitReached,
+    LockUnmet,
     OutputUnusable,
     PictureError,
     ProviderError,
@@ -133,21 +134,26 @@ def _staged_art(row: Row, shop: Workshop) -> Art | None:
 
 
 def _take_up(row: Row, recorded: Art, iteration_id: str, attempt_id: str, shop: Workshop) -> Art | Outcome:
-    """Art that its record alone tells of: judged like a provider's answer, and given its rows without a call. One that
-    does not pass fails the item, because no call was planned; its record goes, so that the next plan has one."""
+    """Art that its record or the lock file alone tells of: judged like a provider's answer, and given its rows without
+    a call. One that does not pass fails the item, because no call was planned; its record goes, so that the next plan
+    has one."""
     found, wanted = recorded.picture, row.wanted.request_for(row.take)
     try:
         data = read_regular(shop.store.verify(found.sha256, found.suffix))
         info, warnings = shop.executor.inspect(data, wanted.width, wanted.height)
     except (PictureError, AssetDamaged) as error:
-        unlink_ours(shop.store.home, shop.store.record_path(row.art_key))
-        text = f"{error.code}: the art that a record names is not usable: {error}; the next batch paints it anew"
+        if row.is_chosen:
+            text = f"{error.code}: the art that the lock file names is not usable: {error}"
+        else:
+            unlink_ours(shop.store.home, shop.store.record_path(row.art_key))
+            text = f"{error.code}: the art that a record names is not usable: {error}; the next batch paints it anew"
         shop.work.fail(iteration_id, attempt_id, "interrupted", text, Spent())
         return Outcome("failed", error=text)
-    log.info("art is taken up by its record", art=found.sha256[:12])
+    by = "lock" if row.is_chosen else "record"
+    log.info(f"art is taken up by its {by}", art=found.sha256[:12])
     seen = shop.store.seen(found.sha256, found.suffix)
     picture = StoredPicture(found.sha256, found.suffix, info.media_type, len(data), info.width, info.height, seen)
-    return shop.work.keep_art(attempt_id, picture, Spent(), {"warnings": list(warnings), "adopted_from": "record"})
+    return shop.work.keep_art(attempt_id, picture, Spent(), {"warnings": list(warnings), "adopted_from": by})
 
 
 def _paint(row: Row, iteration_id: str, attempt_id: str, shop: Workshop) -> Art | Outcome:
@@ -298,10 +304,12 @@ def _finish(row: Row, iteration_id: str, art: Art, shop: Workshop) -> Outcome:
     """Draw the text, judge the file, record and export it."""
     wanted = row.wanted
     final_key = wanted.final_key(art.picture.sha256)
+    _require_pinned("art", row.pinned and row.pinned.art, art.picture)
     if row.final and row.final.final_key == final_key:
         picture, report = row.final.picture, row.final.report
     else:
         picture, report = _draw(row, art, shop)
+    _require_pinned("picture", row.pinned and row.pinned.final, picture)
     violations, warnings = _joined(failed_checks(report, "error")), failed_checks(report, "warning")
     manifest = mark_of(write_manifest(shop.store, row, art, picture))
     shop.work.record_final(iteration_id, art, final_key, picture, report, violations, manifest)
@@ -313,6 +321,13 @@ def _finish(row: Row, iteration_id: str, art: Art, shop: Workshop) -> Outcome:
         except ExportBlocked as error:
             return Outcome("failed", picture, final_key, True, f"{error.code}: {error}", warnings)
     return Outcome("completed", picture, final_key, True, None, warnings)
+
+
+def _require_pinned(what: str, sha256: str | None, picture: StoredPicture) -> None:
+    """Raises LockUnmet where the lock file has other bytes: another platform or other libraries painted them."""
+    if sha256 and picture.sha256 != sha256:
+        hint = "another platform or other libraries made it; copy the store of whoever wrote the lock"
+        raise LockUnmet(f"its {what} has other bytes here than the lock file's ({sha256[:8]})", hint=hint)
 
 
 def write_manifest(store: AssetStore, row: Row, art: Art, picture: StoredPicture) -> Path:

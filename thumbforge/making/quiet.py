@@ -14,11 +14,12 @@ from thumbforge.playlists.ingest import ingest, is_stated
 from thumbforge.store.looks import remember
 
 
-def record(project: Project, planned: PlannedSeries) -> bool:
+def record(project: Project, planned: PlannedSeries, *, keeps_lock: bool = True) -> bool:
     """State the playlist where it changed, and remember what had to be read; whether the playlist changed. The ledger
     is opened for writing only where it has something to learn, and one that cannot take it fails nothing. A lock file
-    that is out of date is written."""
-    keep_lock(project, planned, planned.rows)
+    that is out of date is written, unless it is what the command was about."""
+    if keeps_lock:
+        keep_lock(project, planned, planned.rows)
     with project.reading() as database:
         if database is None:
             return False
@@ -37,10 +38,10 @@ def record(project: Project, planned: PlannedSeries) -> bool:
     return not stated
 
 
-def conclude(project: Project, planned: PlannedSeries) -> str:
+def conclude(project: Project, planned: PlannedSeries, *, keeps_lock: bool = True) -> str:
     """As `record`, and the sheet: written where it may show something else, or is not there. Its path, "" where it is
     as it was: to find that out item by item takes as long as all the rest of a batch with nothing to do."""
-    changed = record(project, planned)
+    changed = record(project, planned, keeps_lock=keeps_lock)
     if not changed and all(row.is_done and not row.remark for row in planned.rows) and _has_sheet(project, planned):
         return ""
     from thumbforge.making.sheet import keep_sheet

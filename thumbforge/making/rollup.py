@@ -125,3 +125,8 @@ def roll_up(items: Sequence[ItemResult], kind: str = "batch") -> tuple[Summary, 
     if summary.completed == 0 and summary.failed:
         return summary, Exit.NOTHING_COMPLETED
     return summary, Exit.PARTIAL
+
+
+def as_locked(exit_code: Exit) -> Exit:
+    """Of `batch --locked`: whether it is some or all that is not as the lock file has it, is one and the same."""
+    return Exit.UNEXPECTED if exit_code in {Exit.PARTIAL, Exit.NOTHING_COMPLETED} else exit_code

@@ -145,6 +145,18 @@ def _held(row: Row, before: Entry | None, store: AssetStore) -> Entry | None:
     )
 
 
+def unmet(rows: Iterable[Row], lock: Lock | None, chosen: Collection[str] = ()) -> int:
+    """How many items have a picture of other art than the lock names for their very request."""
+    if lock is None:
+        return 0
+    found = ((row, lock.of(*place_of(row.wanted), row.wanted.art_key)) for row in rows if row.final and row.art)
+    return sum(
+        entry.art_key == row.art_key and row.art.picture.sha256 != entry.art
+        for row, entry in found
+        if entry and row.art and row.wanted.item_key not in chosen
+    )
+
+
 def is_stale(series: Series, rows: Iterable[Row], lock: Lock | None, store: AssetStore) -> bool:
     """Whether a batch with nothing else to do would write the lock."""
     return renewed(series, rows, lock, store) is not None

@@ -13,6 +13,7 @@ from thumbforge.errors import LimitReached, ReplayDivergence
 from thumbforge.planning.snapshot import Placed, Snapshot
 from thumbforge.planning.wanted import Wanted
 from thumbforge.settings import Settings
+from thumbforge.specs.locks import Entry
 from thumbforge.store.attempts import Art
 from thumbforge.store.finals import KnownFinal
 from thumbforge.store.iterations import KnownIteration
@@ -67,6 +68,7 @@ class Row:
     will be tried until its inputs or max_retries change; `cure`: until the user has done this. `remark` is worth
     telling though the item is completed. `reference_ignored`: the provider did not look at the reference.
     `hint` goes with the error that a failed one is reported again with. `is_chosen`: the lock file names its art.
+    `pinned`: what its art and its picture have to be, byte for byte (`batch --locked`).
     """
 
     wanted: Wanted
@@ -89,6 +91,7 @@ class Row:
     reference_ignored: bool = False
     hint: str = ""
     is_chosen: bool = False
+    pinned: Entry | None = None
 
     @property
     def calls(self) -> int:
@@ -167,8 +170,6 @@ def _decide(wanted: Wanted, snapshot: Snapshot, limits: Limits) -> Row:
         is_chosen=entry is not None and art is not None and art.picture.sha256 == entry.art,
     )
     if art:
-        if entry and art.picture.sha256 != entry.art:
-            row = partial(row, remark=f"is of other art than the lock file has ({entry.art[:8]}), which is not here")
         return _decide_finish(row, wanted, take, art, known, snapshot)
     if damage := snapshot.damaged_art.get(art_key):
         reason = f"asset_damaged: its art {damage.what}; {damage.cure}"

@@ -46,6 +46,7 @@ class Session:
     concurrency: int | None = None
     resumption: Resumption | None = None
     placement: Placement | None = None
+    locked: bool = False
     planned: dict[str, PlannedSeries] = field(default_factory=dict)
     names: dict[str, tuple[str, str]] = field(default_factory=dict)
     rows: dict[str, Row] = field(default_factory=dict)
@@ -125,6 +126,7 @@ class Session:
             concurrency=self.concurrency,
             resumption=self.resumption,
             placement=self.placement,
+            locked=self.locked,
             ended=lambda row, outcome: self.ended(row, outcome),  # a run may be taken up before the bar is drawn
         )
         self.batches[series, retake] = batch
@@ -167,7 +169,7 @@ class Session:
 
         for series in dict.fromkeys(self.names[name][0] for name in self.selected):
             if series not in made:
-                record(self.project, self.planned[series])
+                record(self.project, self.planned[series], keeps_lock=not self.locked)
 
     def _write_sheet(self, result: Result) -> str:
         """Whatever became of the items: the sheet shows it. A sheet that cannot be written fails no batch."""
