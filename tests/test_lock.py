@@ -256,7 +256,7 @@ def test_a_copied_store_without_the_ledger_is_enough(a: Project, tmp_path: Path)
     assert other.calls == 0
 
 
-@pytest.mark.parametrize("words", [["batch", "series=show"], ["run"], ["status"], ["check"], ["takes", "list", "1"]])
+@pytest.mark.parametrize("words", [["batch", "series=show"], ["run"], ["status"], ["takes", "list", "1"]])
 def test_a_lock_that_is_nonsense_is_one_line_from_every_face(done: Project, words: list[str]) -> None:
     """With the file and the line, exit 2; nothing is made."""
     done.write(FILE, text(done).replace('"place": 1', '"place": "one"', 1))

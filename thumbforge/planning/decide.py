@@ -13,10 +13,9 @@ from thumbforge.planning.lock import find_lock, place_of
 from thumbforge.planning.plan import Limits, Row, check_max_images, plan
 from thumbforge.planning.prices import BUDGET, DayBudget, check_budget, check_max_cost, costs_money
 from thumbforge.planning.project import Project
-from thumbforge.planning.recorded import with_recorded
 from thumbforge.planning.scenes import look_taken
 from thumbforge.planning.series import Series
-from thumbforge.planning.snapshot import read_snapshot
+from thumbforge.planning.snapshot import read_snapshot, with_recorded
 from thumbforge.planning.spec_lines import at_template_lines
 from thumbforge.planning.wanted import Wanted, wanted_items
 from thumbforge.providers.base import Capabilities

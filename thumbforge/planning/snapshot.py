@@ -18,7 +18,7 @@ from thumbforge.store.finals import KnownFinal
 from thumbforge.store.iterations import KnownIteration
 from thumbforge.store.looks import TOLD, Fresh, State, is_as_seen, look
 from thumbforge.store.pictures import StoredPicture
-from thumbforge.store.witness import Ours, manifest_of, stored_art
+from thumbforge.store.witness import Ours, manifest_of, recorded_art, stored_art
 
 if TYPE_CHECKING:
     from thumbforge.store.assets import AssetStore
@@ -258,6 +258,25 @@ class _Reader:
                 is_theirs = found.sha256 is not None and not self._ours.has(found.sha256)
                 placed[item.item_key] = "edited" if is_theirs else "away"
         return placed
+
+
+def with_recorded(snapshot: Snapshot, store: AssetStore, wanted: Sequence[Wanted]) -> Snapshot:
+    """The same, with the art that records in the store name for items of which the ledger knows none. Each is looked
+    up by its art key, and its bytes are hashed; where the lock file has chosen art, it is that one, by its hash. What
+    a record says besides is not believed: such an `Art` has no attempt, and `make` judges it like a provider's
+    answer."""
+    found: dict[str, Art] = {}
+    for item in wanted:
+        known = snapshot.iterations.get(item.key)
+        art_key = item.art_key(snapshot.take_of(item))
+        if art_key in snapshot.art or art_key in found or (known and known.executor_run_id):
+            continue
+        entry = snapshot.chosen.get(item.item_key)
+        if entry and (art := stored(store, entry.art)):
+            found[art_key] = art
+        elif told := recorded_art(store, art_key):
+            found[art_key] = Art("", StoredPicture(*told, media_type="", bytes=0, width=0, height=0))
+    return replace(snapshot, art={**snapshot.art, **found}) if found else snapshot
 
 
 def stored(store: AssetStore, sha256: str) -> Art | None:
