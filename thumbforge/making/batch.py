@@ -238,7 +238,7 @@ class Batch:
                 assert row.art is not None
                 write_manifest(self.project.store, row, row.art, row.final.picture)
             if "copy" in row.restore:
-                self._exporter.copy(row.wanted, row.final.picture)
+                self._exporter.lay(row.wanted, row.final.picture)
             if "export" in row.restore:
                 self._exporter.export(row.wanted, row.final.final_key, row.final.picture)
         except (AssetDamaged, ExportBlocked) as error:

@@ -39,14 +39,14 @@ class Exporter:
         final is not what it was; StoreError where out/ takes no file.
         """
         series = wanted.series.name
-        path, target = self.copy(wanted, picture)
+        path, target = self.lay(wanted, picture)
         known = exports.find(self._database, series, wanted.item_key)
         if known and known.path != path and is_export(known.path):
             self._take_away(export_path(self._out, known.path), known.sha256)
         placed = Export(path=path, final_key=final_key, sha256=picture.sha256, seen=mark_of(target))
         exports.record(self._database, series, wanted.item_key, placed, time.time())
 
-    def copy(self, wanted: Wanted, picture: StoredPicture) -> tuple[str, Path]:
+    def lay(self, wanted: Wanted, picture: StoredPicture) -> tuple[str, Path]:
         """The file alone, of which no row tells: where it is, from out/ and in full. Raises as `export`."""
         path = f"{wanted.series.name}/{wanted.export_name}"
         target = export_path(self._out, path)
