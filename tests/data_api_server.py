@@ -86,6 +86,7 @@ class DataApi:
         self.handles: dict[str, str] = {}
         self.pictures: dict[tuple[str, str], bytes | str] = {}
         self.asked: list[tuple[str, dict[str, str], dict[str, str]]] = []
+        self.connections = 0
         self.slow = threading.Event()
         self._plans: dict[str, list[str]] = defaultdict(list)
 
@@ -185,6 +186,11 @@ class DataApi:
 class _Handler(BaseHTTPRequestHandler):
     server_api: DataApi
     protocol_version = "HTTP/1.1"
+
+    def setup(self) -> None:
+        super().setup()
+        self.server_api.connections += 1
+
     wbufsize = -1  # head and body in one packet: two of them wait 40 ms for each other
 
     def log_message(self, *_: Any) -> None:

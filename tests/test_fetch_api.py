@@ -79,7 +79,12 @@ def test_hidden_videos_are_skipped_listed_and_never_numbered(site: Site, api: Da
 
 def test_the_same_video_twice_is_two_items_and_null_rows_do_no_harm(site: Site, api: DataApi) -> None:
     """Each place counts; durations are asked once per video, live ones have none, entities are undone once."""
-    api.lists[LIST] = [row(1, "Tom &amp; Sam&#39;s &amp;amp; day"), row(2), row(1), {"kind": "youtube#playlistItem"}]
+    api.lists[LIST] = [
+        row(1, "Tom &amp; Sam&#39;s &amp;amp; day"),
+        row(2),
+        row(1, id="row-3"),
+        {"kind": "youtube#playlistItem"},
+    ]
     api.lists[LIST][1]["duration"] = "P0D"
     document = site.fetch(LINK)
     assert site.parts(LIST) == [(video(1), 1), (video(2), 2), (video(1), 3)]
@@ -98,7 +103,7 @@ def test_the_same_video_twice_is_two_items_and_null_rows_do_no_harm(site: Site, 
         ("-tfDash0001", "video--tfDash0001", 1),
         ("https://www.youtube.com/channel/UCtfNeutralChannel00000x", "UUtfNeutralChannel00000x", 2),
         ("UCtfNeutralChannel00000x", "UUtfNeutralChannel00000x", 2),
-        ("https://www.youtube.com/@neutral.channel/videos", "UUtfNeutralChannel00000x", 2),
+        ("https://www.youtube.com/@neutral.channel/videos", "UULFtfNeutralChannel00000x", 2),
         ("@neutral.channel", "UUtfNeutralChannel00000x", 2),
         ("https://www.youtube.com/user/neutral", "UUtfNeutralChannel00000x", 2),
     ],
@@ -108,6 +113,7 @@ def test_every_kind_of_link_is_fetched(word: str, name: str, videos: int, site: 
     dashed = row(4)
     dashed["contentDetails"]["videoId"] = "-tfDash0001"
     api.lists["UUtfNeutralChannel00000x"] = [row(9), row(8)]
+    api.lists["UULFtfNeutralChannel00000x"] = [row(9), row(7)]
     api.lists["PLother0000000"] = [dashed]
     api.handles = {"@neutral.channel": "UUtfNeutralChannel00000x", "neutral": "UUtfNeutralChannel00000x"}
     told = site.run("fetch", word)

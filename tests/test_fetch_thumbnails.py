@@ -18,9 +18,9 @@ DATA = Path(__file__).parent / "data"
 LINK = f"https://www.youtube.com/playlist?list={LIST}"
 
 
-def jpeg(width: int, height: int) -> bytes:
+def jpeg(width: int, height: int, kind: str = "JPEG") -> bytes:
     out = io.BytesIO()
-    Image.linear_gradient("L").resize((width, height)).convert("RGB").save(out, "JPEG")
+    Image.linear_gradient("L").resize((width, height)).convert("RGB").save(out, kind)
     return out.getvalue()
 
 
@@ -66,7 +66,7 @@ def test_what_is_stored_is_not_asked_for_again(site: Site, api: DataApi) -> None
     told = site.run("fetch", LINK, "--thumbnails")
     assert "Thumbnails: 0 stored, 3 kept, 0 failed in .thumbforge/thumbnails/" in told.out
     assert len(api.asked) == asked
-    api.pictures[video(1), "maxresdefault"] = "webp"
+    api.pictures[video(1), "maxresdefault"] = jpeg(1280, 720, "WEBP")
     assert site.fetch(LINK, "--thumbnails", "--refresh")["thumbnails"][0]["status"] == "stored"
     assert names(site)[0] == f"{video(1)}.webp"
 
@@ -80,6 +80,7 @@ def test_what_is_stored_is_not_asked_for_again(site: Site, api: DataApi) -> None
         ("private", "is answered with 403"),
         ("broken", "answers 500 (tried 3 times)"),
         ("grey", f"YouTube has no thumbnail of {video(1)}"),
+        (jpeg(120, 90), f"YouTube has no thumbnail of {video(1)}"),
     ],
 )
 def test_what_is_no_picture_is_told_and_not_stored(answer: bytes | str, says: str, site: Site, api: DataApi) -> None:

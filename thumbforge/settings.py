@@ -74,6 +74,12 @@ def _choice(*names: str) -> Callable[[str], str]:
     return read
 
 
+def _language(text: str) -> str:
+    if text and not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", text):
+        raise ValueError("expected a language such as en, de or pt-BR")
+    return text
+
+
 LONGEST_TTL_S = 3600
 """No lease lasts longer, whatever a machine is set to."""
 
@@ -91,6 +97,7 @@ SETTINGS: Mapping[str, Setting] = {
         "3", _number(int, 1, 1_000_000), "times a process may die in one item before it is given up"
     ),
     "batch.stale_after_s": Setting("900", _number(float, 0, 1e9), "age of a running item without any lease, seconds"),
+    "fetch.language": Setting("", _language, "language that titles are fetched in, where they are translated"),
     "retry.base_s": Setting("2", _number(float, 0, 60), "first back-off of a provider call, seconds; 0 waits never"),
     "lease.ttl_s": Setting("30", _number(float, 0.2, LONGEST_TTL_S), "life of a lease without a heartbeat, seconds"),
     "lease.beat_s": Setting("10", _number(float, 0.05, 1200), "time between heartbeats, seconds"),

@@ -187,7 +187,7 @@ def _meant(project: Project, word: str) -> str:
         link = parse_target(word)
     except UsageError:
         return ""
-    return state_of(project.home, link.id).playlist if isinstance(link, ChannelLink) else link.id
+    return state_of(project.home, link.name).playlist if isinstance(link, ChannelLink) else link.id
 
 
 def _numbers(arguments: Arguments) -> Numbers:

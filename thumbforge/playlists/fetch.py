@@ -159,7 +159,7 @@ def fetch(
 
 def _fresh(project: Project, target: Target, now: float) -> FetchOutcome | None:
     """The list as it is, where the same source was asked for it less than a day ago."""
-    state = state_of(project.home, target.link.id) if target.link else FetchState()
+    state = state_of(project.home, target.link.name) if target.link else FetchState()
     if not state.playlist or not state.is_fresh(now, target.source):
         return None
     kept = playlist_file.find(project.root, state.playlist)
@@ -170,20 +170,20 @@ def _fresh(project: Project, target: Target, now: float) -> FetchOutcome | None:
 
 def _asked(project: Project, target: Target, environ: Mapping[str, str]) -> tuple[FetchedPlaylist, int]:
     """What the source says, and the units of quota that it took."""
-    base_s = project.settings.number("retry.base_s")
+    base_s, language = project.settings.number("retry.base_s"), project.settings.text("fetch.language")
     if target.path:
         from thumbforge.sources.files import read_file
 
         return read_file(target.path), 0
     assert target.link is not None
     if target.source == "ytdlp":
-        return ytdlp.fetch(target.link, base_s), 0
+        return ytdlp.fetch(target.link, base_s, language), 0
     from thumbforge.sources.youtube_api import BASE_URL, YouTubeApi
 
-    kept = answers_of(project.home, target.link.id)
-    api = YouTubeApi(environ[KEY], environ.get(API_URL) or BASE_URL, base_s, kept)
+    kept = answers_of(project.home, target.link.name)
+    api = YouTubeApi(environ[KEY], environ.get(API_URL) or BASE_URL, base_s, kept, language=language)
     fetched = api.fetch(target.link)
-    keep_answers(project.home, target.link.id, api.answers)
+    keep_answers(project.home, target.link.name, api.answers)
     return fetched, api.units
 
 

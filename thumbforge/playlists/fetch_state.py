@@ -49,7 +49,7 @@ def state_of(home: Path, name: str) -> FetchState:
 
 def keep_state(home: Path, state: FetchState, link: PlaylistLink | VideoLink | ChannelLink | None) -> None:
     """Write it down, for a channel's handle too. A full disk loses it, and the next fetch is not spared."""
-    names = {state.playlist, link.id} if isinstance(link, ChannelLink) else {state.playlist}
+    names = {state.playlist, link.name} if isinstance(link, ChannelLink) else {state.playlist}
     for name in names:
         _write(_path(home, name), asdict(state))
 

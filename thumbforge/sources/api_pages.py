@@ -1,7 +1,8 @@
 """Answers of the YouTube Data API (v3) as playlists: `playlistItems`, `search` and `videos` lists.
 
 A title in these answers may hold HTML entities (search does it always), which are undone once. A video listed twice is
-two items. Hidden videos are told by what their row lacks, because a public video may be titled "Private video" too.
+two items, a row told twice is one. Hidden videos are told by what their row lacks, because a public video may be titled
+"Private video" too.
 """
 
 from __future__ import annotations
@@ -35,20 +36,21 @@ def from_pages(
     *,
     head: PlaylistHead | None = None,
     seconds: Mapping[str, float] | None = None,
+    titles: Mapping[str, str] | None = None,
     expected: int = 0,
     single: bool = False,
 ) -> FetchedPlaylist:
     """The pages of one list in their order. `name` stands in for what no page says, `seconds` are durations by video,
-    `expected` is the number of entries that is known from elsewhere.
+    `titles` those that hold instead of the pages', `expected` is the number of entries that is known from elsewhere.
 
     Raises SourceError where nothing is left, or where the pages are of something else.
     """
-    rows = [row for page in pages for row in _rows(page, name)]
+    rows = _joined([row for page in pages for row in _rows(page, name)])
     items: list[Item] = []
     skipped: list[Skipped] = []
     warnings: list[str] = []
     for place, row in enumerate(rows, 1):
-        item = _item(row, place, len(items) + 1, seconds or {}, warnings)
+        item = _item(row, place, len(items) + 1, seconds or {}, titles or {}, warnings)
         if isinstance(item, Item):
             items.append(item)
         else:
@@ -86,6 +88,23 @@ def _rows(page: Mapping[str, Any], name: str) -> list[Any]:
     return rows
 
 
+def _joined(rows: list[Any]) -> list[Any]:
+    """Pages overlap where the list changed while it was read: a row is told by its own id, once, as it was told last,
+    and stands where it says. Rows without an id or a position are left as they came."""
+    last = {word: row for row in rows if (word := _row_id(row))}
+    once = [last.pop(word, None) if (word := _row_id(row)) else row for row in rows]
+    found = [row for row, given in zip(once, rows, strict=True) if row is not None or given is None]
+    places = [at(row, "snippet", "position") for row in found]
+    if not all(isinstance(place, int) for place in places):
+        return found
+    return [row for _, row in sorted(zip(places, found, strict=True), key=lambda pair: pair[0])]
+
+
+def _row_id(row: Any) -> str:
+    word = at(row, "id") if at(row, "kind") == "youtube#playlistItem" else None
+    return word if isinstance(word, str) else ""
+
+
 def _total(page: Mapping[str, Any]) -> int:
     """What the page says of the whole list; a search counts everything there is, so its number says nothing."""
     count = at(page, "pageInfo", "totalResults")
@@ -93,7 +112,9 @@ def _total(page: Mapping[str, Any]) -> int:
     return count if isinstance(count, int) and not is_search else 0
 
 
-def _item(row: Any, place: int, part: int, seconds: Mapping[str, float], warnings: list[str]) -> Item | Skipped:
+def _item(
+    row: Any, place: int, part: int, seconds: Mapping[str, float], titles: Mapping[str, str], warnings: list[str]
+) -> Item | Skipped:
     named = (
         at(row, "contentDetails", "videoId"),
         at(row, "snippet", "resourceId", "videoId"),
@@ -105,7 +126,7 @@ def _item(row: Any, place: int, part: int, seconds: Mapping[str, float], warning
         return Skipped(place, None, "is no video")
     if reason := _hidden(row):
         return Skipped(place, video, reason)
-    title = said(row, "snippet", "title")
+    title = titles.get(video) or said(row, "snippet", "title")
     if not title.strip():
         warnings.append(f"entry {place} ({video}) has no title; it is named by its id")
         title = video

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from thumbforge.cancel import Cancel
 from thumbforge.errors import ProviderError, ProviderTimeout, ProviderTransient, SourceError
 from thumbforge.sources.api_errors import RETRY_HINT, Again
 from thumbforge.web.http import Http, Reply
+
+if TYPE_CHECKING:
+    from thumbforge.web.wire import Line
 
 T = TypeVar("T")
 
@@ -27,12 +30,13 @@ def get(
     params: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
     most: int,
+    line: Line | None = None,
 ) -> Reply:
     """The answer, whatever its status. Raises Again where there is none that is whole, SourceError where it has more
     than `most` bytes or the address cannot be asked, Interrupted. Messages tell the host alone."""
     try:
         return YOUTUBE.exchange(
-            "GET", url, cancel=cancel, timeout_s=TIMEOUT_S, headers=headers, query=params, most=most
+            "GET", url, cancel=cancel, timeout_s=TIMEOUT_S, headers=headers, query=params, most=most, line=line
         )
     except (ProviderTransient, ProviderTimeout) as error:
         raise Again(error.message, hint=error.hint) from error

@@ -22,7 +22,7 @@ from thumbforge.models import Item, Playlist, PlaylistHead
 from thumbforge.sources.api_pages import from_pages, is_page
 from thumbforge.sources.csv_file import from_csv
 from thumbforge.sources.fetched import MAX_ENTRIES, FetchedPlaylist, Skipped, nothing_left, playlist_id, whole
-from thumbforge.sources.links import video_in
+from thumbforge.sources.links import TABS, is_channel, list_of, tab_in, video_in
 
 MAX_BYTES = 50_000_000
 MAX_SECONDS = 30 * 24 * 3600
@@ -205,13 +205,23 @@ def _asked_for(document: dict[str, Any]) -> str:
     return f"{min(places)} to {max(places)}"
 
 
+def _list_id(own: str, channel: str, address: str) -> str:
+    """The list's id. Pages of a channel all have the channel's: each is told by the id that YouTube's list of it has,
+    as the Data API says it, so that none is taken for another."""
+    if not (is_channel(own) or own.startswith("@")):
+        return own
+    channel = channel if is_channel(channel) else own
+    tab = tab_in(address)
+    return list_of(channel, tab) if is_channel(channel) and tab in TABS else "-".join(filter(None, (own, tab)))
+
+
 def _head(document: dict[str, Any], name: str) -> PlaylistHead:
     def said(*fields: str) -> str:
         texts = (document.get(field) for field in fields)
         return whole(next((text for text in texts if isinstance(text, str) and text), ""))
 
     return PlaylistHead(
-        id=playlist_id(said("id") or name),
+        id=playlist_id(_list_id(said("id"), said("channel_id"), said("webpage_url", "original_url")) or name),
         title=said("title") or name,
         channel=said("channel", "uploader"),
         url=said("webpage_url", "original_url"),

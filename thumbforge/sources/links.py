@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import TypeGuard
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from thumbforge.errors import UsageError
 from thumbforge.text import one_line
 
 _HOSTS = re.compile(
-    r"(?:(?:www|m|music|gaming|consent)\.)?youtube\.com|(?:www\.)?youtube-nocookie\.com|(?:www\.)?youtubekids\.com"
+    r"(?:(?:www|m|music|gaming|consent|studio)\.)?youtube\.com|(?:www\.)?youtube-nocookie\.com|(?:www\.)?youtubekids\.com"
     r"|(?:www\.)?youtu\.be"
 )
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -21,12 +21,13 @@ _BARE_LIST = re.compile(r"(?:PL|UU|FL|OL|RD|EC|TL|PU|UL)[A-Za-z0-9_-]{10,62}|WL|
 _CHANNEL = re.compile(r"UC[A-Za-z0-9_-]{22}")
 _HANDLE = re.compile(r"@[\w.·-]{1,60}")
 _NAME = re.compile(r"[\w.-]{1,60}")
-_VIDEO_FOLDERS = frozenset(("embed", "shorts", "live", "v", "e"))
+_VIDEO_FOLDERS = frozenset(("embed", "shorts", "live", "v", "e", "video", "watch"))
 _NO_VIDEOS = frozenset(("videoseries", "live_stream"))  # eleven letters, as an id has
 _WRAPPERS = {"attribution_link": "u", "m": "continue", "ml": "continue", "oembed": "url"}
-TABS = {"": "UU", "shorts": "UUSH", "streams": "UULV"}
+TABS = {"": "UU", "videos": "UULF", "shorts": "UUSH", "streams": "UULV"}
 """The tabs of a channel that are lists of videos, "" for all uploads, and how the ids of these lists begin."""
-_EVERYTHING = frozenset(("", "videos", "featured", "home"))
+_EVERYTHING = frozenset(("", "featured", "home"))
+_STUDIO_TABS = {"upload": "", "short": "shorts", "live": "streams"}
 _PLAYLIST_HINT = "open a public or unlisted playlist and copy its address (…/playlist?list=PL…)"
 _OWNERS_ONLY = {"WL": "Watch later", "LL": "Liked videos", "LM": "Liked music", "HL": "History"}
 
@@ -38,10 +39,18 @@ class PlaylistLink:
     id: str
     video: str = ""
 
+    @property
+    def name(self) -> str:
+        return self.id
+
 
 @dataclass(frozen=True, slots=True)
 class VideoLink:
     id: str
+
+    @property
+    def name(self) -> str:
+        return self.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,11 @@ class ChannelLink:
 
     id: str
     tab: str = ""
+
+    @property
+    def name(self) -> str:
+        """Another one for each of its tabs."""
+        return f"{self.id}-{self.tab}" if self.tab else self.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +124,12 @@ def video_in(text: str) -> str | None:
     return named.video if named and _VIDEO.fullmatch(named.video) else None
 
 
+def tab_in(address: str) -> str:
+    """The page of a channel that the address is of, "" where it is of none."""
+    named = _named(address.strip())
+    return named.tab.lower() if named and named.tab.lower() not in _EVERYTHING else ""
+
+
 def _named(word: str, wrapped: int = 0) -> _Named | None:
     """What is written in a YouTube address; None where it is no such address."""
     address = word.replace("\\", "")  # shells paste \? and \=
@@ -121,7 +141,7 @@ def _named(word: str, wrapped: int = 0) -> _Named | None:
     if url.scheme.lower() not in ("http", "https") or "@" in url.netloc or not _HOSTS.fullmatch(host):
         return None
     query = parse_qs(url.query)
-    folders = [part for part in url.path.split("/") if part]
+    folders = [unquote(part) for part in url.path.split("/") if part]
     inner = query.get(_WRAPPERS.get(folders[0], ""), [""])[0] if folders else ""
     if inner and wrapped < 3:
         return _named(f"https://www.youtube.com{inner}" if inner.startswith("/") else inner, wrapped + 1)
@@ -132,6 +152,10 @@ def _named(word: str, wrapped: int = 0) -> _Named | None:
         video = folders[1]
     if len(folders) > 1 and folders[0] == "browse" and folders[1].startswith("VL"):
         playlist = folders[1].removeprefix("VL")
+    if len(folders) > 1 and folders[0] == "playlist":  # as Studio writes it
+        playlist = folders[1]
+    if host == "studio.youtube.com" and len(folders) > 3 and folders[0] == "channel" and folders[2] == "videos":
+        folders = [*folders[:2], _STUDIO_TABS.get(folders[3], folders[3])]
     return _Named(video, playlist, *_channel(folders))
 
 
@@ -168,7 +192,7 @@ def _readable_tab(tab: str) -> str:
     if tab.lower() not in TABS:
         raise UsageError(
             f"the page {_short(tab)} of a channel is no list of videos",
-            hint="copy the address of one of its playlists, or take the channel itself, its /shorts or its /streams",
+            hint="copy the address of one of its playlists, or take the channel itself, its /videos, /shorts, /streams",
         )
     return tab.lower()
 
@@ -178,6 +202,8 @@ def _readable(playlist: str) -> str:
         raise UsageError(f"{_short(playlist)} is no playlist id", hint=_PLAYLIST_HINT)
     if playlist.startswith(("RD", "UL")):
         raise UsageError(f"{_short(playlist)} is a mix: YouTube makes it anew for every viewer", hint=_PLAYLIST_HINT)
+    if playlist.startswith("TL"):
+        raise UsageError(f"{_short(playlist)} is a queue that is gone when its page is closed", hint=_PLAYLIST_HINT)
     if name := _OWNERS_ONLY.get(playlist):
         raise UsageError(f'{playlist} is "{name}", which only its owner can read', hint=_PLAYLIST_HINT)
     return playlist

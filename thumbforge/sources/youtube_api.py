@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from thumbforge.cancel import Cancel
@@ -19,18 +19,21 @@ from thumbforge.sources.api_pages import duration_of, from_pages, said
 from thumbforge.sources.fetched import MAX_ENTRIES, FetchedPlaylist, playlist_id
 from thumbforge.sources.links import TABS, ChannelLink, PlaylistLink, VideoLink
 from thumbforge.web.answers import at, parsed
-from thumbforge.web.http import is_local
+from thumbforge.web.http import is_local, kept_line
 from thumbforge.web.keys import is_key
+
+if TYPE_CHECKING:
+    from thumbforge.web.wire import Line
 
 BASE_URL = "https://www.googleapis.com/youtube/v3"
 PAGE = 50
 MAX_PAGE_BYTES = 20 * 2**20
 
 _ITEMS = (
-    "kind,nextPageToken,pageInfo,items(kind,id,snippet(title,channelTitle,playlistId,resourceId,videoOwnerChannelId,"
+    "kind,nextPageToken,pageInfo,items(kind,id,snippet(title,channelTitle,playlistId,position,resourceId,videoOwnerChannelId,"
     "thumbnails/default/url),contentDetails/videoId,status/privacyStatus)"
 )
-_VIDEOS = "kind,items(kind,id,snippet(title,channelTitle,defaultAudioLanguage),contentDetails/duration)"
+_VIDEOS = "kind,items(kind,id,snippet(title,localized/title,channelTitle,defaultAudioLanguage),contentDetails/duration)"
 
 Answers = Mapping[str, Any]
 """Answers by request: `{"etag": …, "body": …}`. What is still the same at YouTube is not sent again."""
@@ -39,7 +42,8 @@ Answers = Mapping[str, Any]
 @dataclass
 class YouTubeApi:
     """One key. `units` counts what was spent of the day's quota; `kept` are answers of an earlier fetch, `answers`
-    those of this one, to be kept for the next."""
+    those of this one, to be kept for the next. `language` is that of the titles, "" for the one they were written in.
+    """
 
     key: str
     base_url: str = BASE_URL
@@ -48,6 +52,8 @@ class YouTubeApi:
     answers: dict[str, Any] = field(default_factory=dict)
     units: int = 0
     cancel: Cancel = field(default_factory=Cancel)
+    language: str = ""
+    _line: Line | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self.key = self.key.strip()
@@ -62,7 +68,8 @@ class YouTubeApi:
         three tries, and SourceError for a list without a video and for answers that make no sense.
         """
         try:
-            return self._fetch(link)
+            with kept_line() as self._line:
+                return self._fetch(link)
         except Again as error:
             raise SourceNetwork(f"{error.message} (tried {asking.TRIES} times)", hint=error.hint) from error
 
@@ -77,17 +84,19 @@ class YouTubeApi:
 
     def _playlist(self, playlist: str) -> FetchedPlaylist:
         what = f"playlist {playlist}"
-        asked = {"part": "snippet,contentDetails", "id": playlist, "maxResults": "1"}
+        asked = {"part": "snippet,contentDetails", "id": playlist, "maxResults": "1", **self._spoken()}
         found = next(iter(_items(self._get("playlists", asked, what))), None)
         pages = list(self._pages(playlist, what))
         rows = [row for page in pages for row in _items(page)]
         videos = [video for row in rows if isinstance(video := at(row, "contentDetails", "videoId"), str)]
         count = at(found, "contentDetails", "itemCount")
+        seconds, titles = self._described(list(dict.fromkeys(videos)))
         return from_pages(
             pages,
             what,
-            head=_head(playlist, found, rows),
-            seconds=self._seconds(list(dict.fromkeys(videos))),
+            head=_head(playlist, found, rows, self._title(found)),
+            seconds=seconds,
+            titles=titles,
             expected=count if isinstance(count, int) else 0,
         )
 
@@ -107,30 +116,44 @@ class YouTubeApi:
             seen.add(token)
         raise SourceError(f"{what} has more than {MAX_ENTRIES:,} entries", hint="fetch a shorter list")
 
-    def _seconds(self, videos: list[str]) -> dict[str, float]:
-        found: dict[str, float] = {}
+    def _spoken(self) -> dict[str, str]:
+        return {"hl": self.language} if self.language else {}
+
+    def _described(self, videos: list[str]) -> tuple[dict[str, float], dict[str, str]]:
+        """Durations, and titles where a language is asked for, each by video."""
+        seconds: dict[str, float] = {}
+        titles: dict[str, str] = {}
+        part = "snippet,contentDetails" if self.language else "contentDetails"
         for first in range(0, len(videos), PAGE):
-            asked = {"part": "contentDetails", "id": ",".join(videos[first : first + PAGE]), "fields": _VIDEOS}
+            asked = {"part": part, "id": ",".join(videos[first : first + PAGE]), "fields": _VIDEOS, **self._spoken()}
             for row in _items(self._get("videos", asked, "such videos")):
+                video = str(at(row, "id"))
                 duration = duration_of(at(row, "contentDetails", "duration"))
                 if duration is not None:
-                    found[str(at(row, "id"))] = duration
-        return found
+                    seconds[video] = duration
+                if title := said(row, "snippet", "localized", "title"):
+                    titles[video] = title
+        return seconds, titles if self.language else {}
 
     def _video(self, video: str) -> FetchedPlaylist:
-        asked = {"part": "snippet,contentDetails", "id": video, "fields": _VIDEOS}
+        asked = {"part": "snippet,contentDetails", "id": video, "fields": _VIDEOS, **self._spoken()}
         page = self._get("videos", asked, f"video {video}")
         rows = _items(page)
         if not rows:
             raise NotFound(f"YouTube knows no video {video}", hint="it may be private or deleted; check the address")
         head = PlaylistHead(
             id=video,
-            title=said(rows[0], "snippet", "title"),
+            title=self._title(rows[0]),
             channel=said(rows[0], "snippet", "channelTitle"),
             url=f"https://www.youtube.com/watch?v={video}",
             language=said(rows[0], "snippet", "defaultAudioLanguage") or None,
         )
-        return from_pages([page], f"video {video}", head=head, single=True)
+        titles = {video: self._title(rows[0])} if self.language else {}
+        return from_pages([page], f"video {video}", head=head, titles=titles, single=True)
+
+    def _title(self, row: Any) -> str:
+        localized = said(row, "snippet", "localized", "title") if self.language else ""
+        return localized or said(row, "snippet", "title")
 
     def _list_of(self, link: ChannelLink) -> str:
         channel = link.id
@@ -152,7 +175,9 @@ class YouTubeApi:
         headers = {"X-Goog-Api-Key": self.key, **({"If-None-Match": etag} if isinstance(etag, str) else {})}
         self.units += 1
         url = f"{self.base_url.rstrip('/')}/{path}"
-        reply = asking.get(url, cancel=self.cancel, params=params, headers=headers, most=MAX_PAGE_BYTES)
+        reply = asking.get(
+            url, cancel=self.cancel, params=params, headers=headers, most=MAX_PAGE_BYTES, line=self._line
+        )
         if reply.status == 304 and etag:
             self.answers[name] = kept
             body: Mapping[str, Any] = at(kept, "body")
@@ -193,13 +218,13 @@ def _items(page: Mapping[str, Any]) -> list[Any]:
     return page.get("items") or []
 
 
-def _head(playlist: str, found: Any, rows: list[Any]) -> PlaylistHead:
+def _head(playlist: str, found: Any, rows: list[Any], title: str) -> PlaylistHead:
     """YouTube does not describe every list that it lists (some uploads): then the channel's name has to do."""
     first = next(iter(rows), None)
     channel = said(found, "snippet", "channelTitle") or said(first, "snippet", "channelTitle")
     return PlaylistHead(
         id=playlist,
-        title=said(found, "snippet", "title") or (f"Uploads from {channel}" if channel else playlist),
+        title=title or (f"Uploads from {channel}" if channel else playlist),
         channel=channel,
         url=f"https://www.youtube.com/playlist?list={playlist}",
         language=said(found, "snippet", "defaultLanguage") or None,

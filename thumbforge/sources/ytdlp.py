@@ -7,8 +7,12 @@ configuration is not read. Importing it takes about a second, so that happens in
 from __future__ import annotations
 
 import importlib.util
+import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
+from functools import partial
+from threading import Thread
 from typing import Any
 
 from thumbforge import install
@@ -33,6 +37,8 @@ from thumbforge.web.answers import at
 _UPDATE_HINT = "pip install -U yt-dlp: YouTube breaks old versions every few weeks"
 _API_HINT = f"wait a while, or set {KEY} and use --source api"
 
+LIMIT_S = 900.0
+"""For one list. 100 of its videos come with each request, so the longest need minutes."""
 _OPTIONS: Mapping[str, Any] = {
     "extract_flat": "in_playlist",
     "quiet": True,
@@ -67,8 +73,9 @@ def is_installed() -> bool:
     return importlib.util.find_spec("yt_dlp") is not None
 
 
-def fetch(link: PlaylistLink | VideoLink | ChannelLink, retry_base_s: float) -> FetchedPlaylist:
-    """The list that the link names; a video is a list of one. Errors as those of the Data API, with yt-dlp's version.
+def fetch(link: PlaylistLink | VideoLink | ChannelLink, retry_base_s: float, language: str = "") -> FetchedPlaylist:
+    """The list that the link names, with titles in `language` where they are translated; a video is a list of one.
+    Errors as those of the Data API, with yt-dlp's version.
 
     Raises UsageError where yt-dlp is not installed.
     """
@@ -76,7 +83,7 @@ def fetch(link: PlaylistLink | VideoLink | ChannelLink, retry_base_s: float) -> 
         import yt_dlp
     except ImportError:
         raise UsageError("yt-dlp is not installed", hint=install.command("ytdlp")) from None
-    tool = _Tool(yt_dlp)
+    tool = _Tool(yt_dlp, language)
     try:
         found = asking.with_retries(lambda: tool.looked_up(link), retry_base_s, Cancel())
         document = asking.with_retries(lambda: tool.read(_address(found)), retry_base_s, Cancel())
@@ -93,6 +100,7 @@ class _Tool:
     """yt-dlp as an imported package, and the lines that it would have printed."""
 
     package: Any
+    language: str = ""
     said: list[str] = field(default_factory=list)
 
     @property
@@ -108,9 +116,12 @@ class _Tool:
         return PlaylistLink(list_of(channel, link.tab)) if is_channel(channel) else link
 
     def read(self, url: str, may_follow: bool = True, **options: Any) -> Any:
-        with self.package.YoutubeDL({**_OPTIONS, **options, "logger": self}) as ydl:
+        asked = {**_OPTIONS, **options, "logger": self}
+        if self.language:
+            asked["extractor_args"] = {**asked["extractor_args"], "youtube": {"lang": [self.language]}}
+        with self.package.YoutubeDL(asked) as ydl:
             try:
-                found = ydl.sanitize_info(ydl.extract_info(url, download=False))
+                found = ydl.sanitize_info(_in_time(partial(ydl.extract_info, url, download=False)))
             except self.package.utils.DownloadError as error:
                 raise self._translated(str(error)) from error
         is_elsewhere = isinstance(found, dict) and found.get("_type") in ("url", "url_transparent")
@@ -135,6 +146,26 @@ class _Tool:
 
     def error(self, line: str) -> None:
         self.said.append(line)
+
+
+def _in_time(call: Callable[[], Any]) -> Any:
+    """What the call returns or raises. yt-dlp limits the wait between two bytes and not the whole, so it works in a
+    thread that is left alone when the time is over: it ends with this process."""
+    told: Future[Any] = Future()
+
+    def work() -> None:
+        try:
+            told.set_result(call())
+        except BaseException as error:  # noqa: BLE001  it is raised where it is waited for
+            told.set_exception(error)
+
+    Thread(target=work, name="thumbforge-ytdlp", daemon=True).start()
+    ends = time.monotonic() + LIMIT_S
+    while not told.done():
+        if time.monotonic() > ends:
+            raise SourceNetwork(f"yt-dlp has no answer after {LIMIT_S:g} s", hint=_API_HINT)
+        wait([told], timeout=0.1)
+    return told.result()
 
 
 def _address(link: PlaylistLink | VideoLink | ChannelLink) -> str:

@@ -8,13 +8,16 @@ import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from thumbforge import __version__
 from thumbforge.cancel import Cancel
 from thumbforge.errors import OutputUnusable, ProviderError, ProviderSetup, ProviderTimeout, ProviderTransient
 from thumbforge.pixels.limits import MAX_BYTES
+
+if TYPE_CHECKING:
+    from thumbforge.web.wire import Line
 
 Part = tuple[str, tuple[str, bytes, str]]
 """A file of a form: field, (file name, bytes, media type)."""
@@ -99,9 +102,11 @@ class Http:
         query: Mapping[str, str] | None = None,
         most: int = 0,
         sent: Callable[[], None] | None = None,
+        line: Line | None = None,
     ) -> Reply:
         """The answer, whatever its status. `timeout_s` bounds the whole exchange, to the last byte; `most` its bytes
-        (64 MB where it is not given). `sent` is called when all is ready and the request goes out.
+        (64 MB where it is not given). `sent` is called when all is ready and the request goes out, over `line` where
+        one is kept.
 
         Raises Interrupted within a tenth of a second of a cancel, ProviderTimeout, ProviderTransient (`unclear` where
         the request had gone out), ProviderSetup for an address that cannot be, OutputUnusable for an answer that is
@@ -116,7 +121,7 @@ class Http:
             sent()
         try:
             status, told, body = wire.exchange(
-                method, url, cancel=cancel, ends=ends, most=most,
+                method, url, cancel=cancel, ends=ends, most=most, line=line,
                 headers=carried, json=json, data=dict(form or {}) or None, files=files, params=query,
             )  # fmt: skip
         except wire.TooLong:
@@ -155,6 +160,13 @@ class Http:
 
     def _too_long(self, most: int) -> OutputUnusable:
         return OutputUnusable(f"{self.provider}: the answer has more than {most // 2**20} MB")
+
+
+def kept_line() -> Line:
+    """A connection for several exchanges with one address, to be closed (`with`)."""
+    from thumbforge.web import wire
+
+    return wire.Line()
 
 
 def _reason(error: BaseException) -> str:

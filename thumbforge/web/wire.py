@@ -14,8 +14,8 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import AsyncIterator, Mapping
-from functools import lru_cache
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from functools import lru_cache, partial
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
@@ -39,7 +39,7 @@ class TooLong(Exception):
 
 
 def exchange(
-    method: str, url: str, *, cancel: Cancel, ends: float, most: int, **sent: Any
+    method: str, url: str, *, cancel: Cancel, ends: float, most: int, line: Line | None = None, **sent: Any
 ) -> tuple[int, Mapping[str, str], bytes]:
     """Status, headers by lower-case name and the bytes as they came, at most `most`; `ends` is by the monotonic clock.
 
@@ -47,15 +47,38 @@ def exchange(
     whose class says whether the request was out when the time was over or the connection broke.
     """
     cancel.check()
+    if line:
+        return line.runner.run(_whole(cancel, ends, partial(_asked, line.client(url), method, url, most, sent)))
     with asyncio.Runner(loop_factory=Loop) as runner:
-        return runner.run(_whole(method, url, cancel, ends, most, sent))
+        return runner.run(_whole(cancel, ends, partial(_alone, method, url, most, sent)))
+
+
+class Line:
+    """A connection that is kept from one exchange to the next, for one thread and one address. For questions that
+    cost nothing and may be asked again: where the server closes it meanwhile, nobody knows whether it took the next."""
+
+    def __init__(self) -> None:
+        self.runner = asyncio.Runner(loop_factory=Loop)
+        self._client: httpx.AsyncClient | None = None
+
+    def client(self, url: str) -> httpx.AsyncClient:
+        self._client = self._client or _client(url)
+        return self._client
+
+    def __enter__(self) -> Line:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._client:
+            self.runner.run(self._client.aclose())
+        self.runner.close()
 
 
 async def _whole(
-    method: str, url: str, cancel: Cancel, ends: float, most: int, sent: Mapping[str, Any]
+    cancel: Cancel, ends: float, ask: Callable[[_Stage], Coroutine[Any, Any, tuple[int, Mapping[str, str], bytes]]]
 ) -> tuple[int, Mapping[str, str], bytes]:
     stage = _Stage()
-    call = asyncio.create_task(_answer(method, url, stage, most, sent))
+    call = asyncio.create_task(ask(stage))
     try:
         while not call.done():
             cancel.check()
@@ -74,15 +97,21 @@ async def _whole(
             await asyncio.wait({call}, timeout=_CLOSING_S)
 
 
-async def _answer(
-    method: str, url: str, stage: _Stage, most: int, sent: Mapping[str, Any]
+async def _alone(
+    method: str, url: str, most: int, sent: Mapping[str, Any], stage: _Stage
 ) -> tuple[int, Mapping[str, str], bytes]:
     async with _client(url) as client:
-        request = client.build_request(method, url, extensions={"trace": stage.trace}, **sent)
-        response = await client.send(request, stream=True)
-        async with contextlib.aclosing(response):
-            headers = {name.lower(): value for name, value in response.headers.items()}
-            return response.status_code, headers, await _bytes(response.aiter_raw(), most)
+        return await _asked(client, method, url, most, sent, stage)
+
+
+async def _asked(
+    client: httpx.AsyncClient, method: str, url: str, most: int, sent: Mapping[str, Any], stage: _Stage
+) -> tuple[int, Mapping[str, str], bytes]:
+    request = client.build_request(method, url, extensions={"trace": stage.trace}, **sent)
+    response = await client.send(request, stream=True)
+    async with contextlib.aclosing(response):
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        return response.status_code, headers, await _bytes(response.aiter_raw(), most)
 
 
 async def _bytes(pieces: AsyncIterator[bytes], most: int) -> bytes:
@@ -114,8 +143,8 @@ class _Stage:
 
 
 def _client(url: str) -> httpx.AsyncClient:
-    """HTTP/1.1, no redirects followed, no retries, no connection kept: calls are seconds apart, and a kept connection
-    that the server closes meanwhile would make the outcome of the next call unclear."""
+    """HTTP/1.1, no redirects followed, no retries. For one call, but for a Line: calls of providers are seconds apart,
+    and a kept connection that the server closes meanwhile would make the outcome of the next one unclear."""
     address = httpx.URL(url)
     if (address.port or 0) > MAX_PORT:
         raise httpx.InvalidURL(f"there is no port {address.port}")
