@@ -96,10 +96,13 @@ def _largest(
     setting: Setting, space: Space, frame: Frame, beside: Beside, size: int, least: float
 ) -> tuple[float, Fitted, float] | None:
     """What `_at` finds at the largest size that anything fits at."""
-    while size >= least:
+    floor = ceil(least)
+    while size >= floor:
         if found := _at(setting, space, frame, beside, size):
             return found
-        size = min(int(size * _SMALLER), size - 1)
+        if size == floor:
+            break
+        size = max(min(int(size * _SMALLER), size - 1), floor)
     return None
 
 
