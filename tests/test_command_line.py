@@ -32,6 +32,7 @@ WORDS = [
     "check",
     f"takes list {video(1)} series=show",
     "template list",
+    "explain specs/heroes/hero.png",
     "series list",
     "nosuch",
     "list --all",

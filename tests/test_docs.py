@@ -97,6 +97,7 @@ SHOWN = {
     "hero import": ("hero", "import", "hero.jpg"),
     "takes list": ("takes", "list", "aaaaaaaaaaa", "playlist=list.csv", "hero=hero.jpg", "provider=fake"),
     "takes lock": ("takes", "lock", "aaaaaaaaaaa", "playlist=list.csv", "hero=hero.jpg", "provider=fake"),
+    "explain": ("explain", "out/list/01-aaaaaaaaaaa.jpg"),
     "status": ("status", "shown"),
     "series list": ("series", "list"),
     "series show": ("series", "show", "shown"),

@@ -51,6 +51,7 @@ def test_each_state_is_counted(project: Project) -> None:
     [found] = project.shown("status")["series"]
     assert found == {
         "series": "show", "total": 4, "skip": 2, "refinish": 1, "retry": 0, "create": 1, "used_up": 1, "locked": 1,
+        "lock": "current",
         "calls": 1, "price": None, "next": "thumbforge batch series=show",
     }  # fmt: skip
     row = next(line for line in project.run("status").out.splitlines() if line.startswith("show"))

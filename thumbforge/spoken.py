@@ -14,8 +14,8 @@ from thumbforge.text import clean
 
 COMMANDS = frozenset(
     {
-        *("audit", "batch", "check", "config", "fetch", "hero", "init", "playlist", "provider", "prune", "repair"),
-        *("runs", "series", "status", "takes", "template"),
+        *("audit", "batch", "check", "config", "explain", "fetch", "hero", "init", "playlist", "provider", "prune"),
+        *("repair", "runs", "series", "status", "takes", "template"),
     }
 )
 """Ours, which are typed behind either name."""

@@ -19,7 +19,7 @@ def _check(project: Project, arguments: Arguments) -> int:
     from thumbforge.commands.telling.view import write
 
     faults: dict[str, ThumbforgeError] = {}
-    found = {"playlist": 0, "template": 0, "profile": 0, "series": 0}
+    found = {"playlist": 0, "template": 0, "profile": 0, "series": 0, "lock": 0}
     for kind, name, read in _everything(project):
         found[kind] += 1
         try:
@@ -40,6 +40,7 @@ def _everything(project: Project) -> Iterator[tuple[str, str, Callable[[], Any]]
     """What there is, with what checks it. Of a series that is all it names, and all that its pictures need."""
     from functools import partial
 
+    from thumbforge.planning.lock import lock_series
     from thumbforge.planning.profile_check import usable
     from thumbforge.planning.template_check import check_unused, sources
 
@@ -53,6 +54,8 @@ def _everything(project: Project) -> Iterator[tuple[str, str, Callable[[], Any]]
         yield "profile", name, partial(lambda name: usable(project.root, catalog.profile(name)), name)
     for name in sorted(catalog.series_names()):
         yield "series", name, partial(_check_series, project, name)
+    for name in lock_series(project.root):
+        yield "lock", name, partial(_check_lock, project, name)
 
 
 def _check_series(project: Project, name: str) -> None:
@@ -66,6 +69,29 @@ def _check_series(project: Project, name: str) -> None:
     check_series(series)
     for wish in without_effect(series):
         log.warning(wish, series=name)
+
+
+def _check_lock(project: Project, name: str) -> None:
+    """It can be read; what the specs say otherwise by now is worth telling, and no mistake."""
+    from thumbforge import log
+    from thumbforge.commands.telling.running import find_series
+    from thumbforge.errors import LockDiffers
+    from thumbforge.planning.lock import find_lock
+    from thumbforge.planning.locked import require_told
+    from thumbforge.planning.series import SeriesRequest
+
+    lock = find_lock(project.root, name)
+    if lock is None or name not in project.catalog.series_names():
+        return
+    try:
+        series = find_series(project, SeriesRequest(series=name))
+    except ThumbforgeError:  # told as the series'
+        return
+    try:
+        require_told(series, lock)
+    except LockDiffers as error:
+        few = counted(len(error.problems), "line")
+        log.warning(f"the lock file is out of date in {few}", series=name, first=str(error.problems[0]))
 
 
 class Check(ThumbCommand):

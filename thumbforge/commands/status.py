@@ -54,6 +54,10 @@ def _print(project: Project, found: Sequence[Standing], *, is_empty: bool) -> No
     )
     for budget in _budgets(found):
         write(f"Budget: {budget}.")
+    for standing in found:
+        if standing.lock == "stale" or (standing.lock == "none" and standing.done):
+            state = "is out of date" if standing.lock == "stale" else "is not there yet"
+            write(f"The lock file of {standing.name} {state}.")
     for command in [standing.next for standing in found if standing.next]:
         write(f"Next: {command}")
     for standing in found:

@@ -26,6 +26,13 @@ def lock_name(series: str) -> str:
     return f"{FOLDER}/{series}.yaml"
 
 
+def lock_series(root: Path) -> list[str]:
+    """The names of all series that have a lock file."""
+    folder = root / FOLDER
+    found = folder.glob("*.yaml") if folder.is_dir() else ()
+    return sorted(path.stem for path in found if names.is_plain(path.stem))
+
+
 def find_lock(root: Path, series: str) -> Lock | None:
     """The lock of a series, None where it has none. SpecError for one that cannot be read or believed."""
     if not names.is_plain(series):
@@ -158,5 +165,6 @@ def unmet(rows: Iterable[Row], lock: Lock | None, chosen: Collection[str] = ()) 
 
 
 def is_stale(series: Series, rows: Iterable[Row], lock: Lock | None, store: AssetStore) -> bool:
-    """Whether a batch with nothing else to do would write the lock."""
+    """Whether a batch with nothing else to do would write the lock: what is here is not what it says, or there is
+    none."""
     return renewed(series, rows, lock, store) is not None

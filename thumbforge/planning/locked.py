@@ -15,7 +15,9 @@ from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.lock import head_of, lock_name, place_of
 from thumbforge.planning.plan import Row
 from thumbforge.planning.prices import calls_to_a_service
-from thumbforge.planning.wanted import Wanted
+from thumbforge.planning.series import Series
+from thumbforge.planning.wanted import Wanted, wanted_items
+from thumbforge.providers.registry import capabilities_of
 from thumbforge.specs.locks import Entry, Head, Lock
 from thumbforge.store.assets import AssetStore
 from thumbforge.store.finals import KnownFinal
@@ -31,32 +33,39 @@ def require_agreement(planned: PlannedSeries, rows: Sequence[Row], *, whole: boo
     Raises UsageError where there is none, LockDiffers with the items and the fields that are not the same.
     """
     series, lock = planned.series, planned.lock
-    again = f"thumbforge batch series={series.name} writes it anew"
     if lock is None:
-        raise UsageError(f"{series.name} has no lock file", hint=again.replace(" anew", ""))
-    if problems := list(_differences(planned, rows, lock, whole=whole)):
-        raise LockDiffers(
-            problems, hint=f"{again}; git checkout {lock_name(series.name)} brings the committed one back"
-        )
+        raise UsageError(f"{series.name} has no lock file", hint=f"thumbforge batch series={series.name} writes it")
+    _require_same(series, [row.wanted for row in rows], lock, whole=whole)
     return lock
 
 
-def _differences(planned: PlannedSeries, rows: Sequence[Row], lock: Lock, *, whole: bool) -> Iterator[Problem]:
-    file, head = lock_name(planned.series.name), head_of(planned.series)
+def require_told(series: Series, lock: Lock) -> None:
+    """Raises LockDiffers where the lock does not say what the specs say, whatever is here."""
+    wanted = wanted_items(series, capabilities_of(series.profile), series.hero.as_reference())
+    _require_same(series, wanted, lock, whole=True)
+
+
+def _require_same(series: Series, wanted: Sequence[Wanted], lock: Lock, *, whole: bool) -> None:
+    if problems := list(_differences(series, wanted, lock, whole=whole)):
+        again, before = f"thumbforge batch series={series.name}", f"git checkout {lock_name(series.name)}"
+        raise LockDiffers(problems, hint=f"{again} writes it anew; {before} brings the committed one back")
+
+
+def _differences(series: Series, wanted: Sequence[Wanted], lock: Lock, *, whole: bool) -> Iterator[Problem]:
+    file, head = lock_name(series.name), head_of(series)
     for name in _HEAD:
         if _hash(head, name) != _hash(lock.head, name):
             yield Problem(file, 0, name, "is not what the specs say")
     if lock.is_merged:
         yield Problem(file, 0, "items", "a merge left several lines for an item")
-    for row in rows:
-        entry = lock.of(*place_of(row.wanted), row.wanted.art_key)
+    for item in wanted:
+        entry = lock.of(*place_of(item), item.art_key)
         if entry is None:
-            yield Problem(file, 0, row.wanted.task_name, "is not in the lock")
-        elif fields := list(_other_fields(row.wanted, entry, lock.head)):
-            yield Problem(file, 0, row.wanted.task_name, f"{', '.join(fields)}: not what the specs say")
+            yield Problem(file, 0, item.task_name, "is not in the lock")
+        elif fields := list(_other_fields(item, entry, lock.head)):
+            yield Problem(file, 0, item.task_name, f"{', '.join(fields)}: not what the specs say")
     if whole:
-        wanted = {place_of(row.wanted) for row in rows}
-        for place in sorted(lock.entries.keys() - wanted):
+        for place in sorted(lock.entries.keys() - set(map(place_of, wanted))):
             yield Problem(file, 0, lock.entries[place][0].shown, "is in the lock, and no item of the list")
 
 

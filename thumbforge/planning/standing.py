@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.plan import Row, counts
 from thumbforge.planning.prices import calls_to_a_service, price_as_dict, price_of
 from thumbforge.planning.selection import as_only
+
+LockState = Literal["none", "current", "stale"]
+"""Whether the lock file of a series says what is here: there is none, it does, or a batch would write it anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,7 @@ class Standing:
     """
 
     planned: PlannedSeries
+    lock: LockState = "current"
 
     @property
     def name(self) -> str:
@@ -70,6 +74,8 @@ class Standing:
         It carries the ceilings that the plan needs, so that it neither is refused nor spends more than was told.
         """
         if all(row.idle for row in self.rows):
+            if self.lock != "current" and self.done:
+                return f"thumbforge batch series={self.name}"
             return f"thumbforge batch series={self.name} --dry-run" if self.used_up else None
         series, words = self.planned.series, [f"thumbforge batch series={self.name}"]
         fitting = self._fitting()
@@ -107,6 +113,7 @@ class Standing:
             **{str(action): count for action, count in counts(self.rows).items()},
             "used_up": self.used_up,
             "locked": self.locked,
+            "lock": self.lock,
             "calls": self.calls,
             "price": self.price,
             "next": self.next,

@@ -192,3 +192,25 @@ def _shown(rows: list[sqlite3.Row]) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
+
+
+def finals_of_picture(database: Database, sha256: str) -> list[sqlite3.Row]:
+    """The finals whose bytes these are; the same bytes may be of several items."""
+    query = "SELECT final_key, sha256, art_sha256 FROM final WHERE sha256 = ? ORDER BY created_at DESC"
+    return database.rows(query, (sha256,))
+
+
+def attempts_of_art(database: Database, sha256: str) -> list[sqlite3.Row]:
+    """The attempts that have this art, with what their item is made of: the one that was a call first."""
+    return database.rows(
+        "SELECT art_key, take, closed_at, calls, cost, currency, executor_run_id AS run_id, idempotency_key,"
+        " key_parts_json, run.series FROM attempt JOIN iteration ON iteration.id = iteration_id"
+        " LEFT JOIN run ON run.id = executor_run_id WHERE art_sha256 = ? ORDER BY calls DESC, closed_at",
+        (sha256,),
+    )
+
+
+def series_of_final(database: Database, final_key: str) -> str | None:
+    """The series that has it in out/."""
+    row = database.row("SELECT series FROM export WHERE final_key = ? ORDER BY updated_at DESC", (final_key,))
+    return str(row["series"]) if row else None

@@ -74,3 +74,14 @@ def profile(database: Database, profile_id: str) -> ProfileRow:
         version=row["version"],
         params=mapping(row["params_json"]),
     )
+
+
+def find_template(database: Database, spec_hash: str) -> TemplateRow | None:
+    """The same for a hash that may be none of ours."""
+    known = database.row("SELECT 1 FROM template WHERE spec_hash = ?", (spec_hash,))
+    return template(database, spec_hash) if known else None
+
+
+def find_profile(database: Database, profile_id: str) -> ProfileRow | None:
+    known = database.row("SELECT 1 FROM provider_profile WHERE id = ?", (profile_id,))
+    return profile(database, profile_id) if known else None

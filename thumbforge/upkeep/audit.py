@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from thumbforge import ids
+from thumbforge.errors import ThumbforgeError
+from thumbforge.planning.decide import plan_series
+from thumbforge.planning.lock import find_lock, is_stale, lock_name, lock_series
 from thumbforge.planning.project import Project, relative
+from thumbforge.planning.series import SeriesRequest, resolve
 from thumbforge.store import attempts, exports, finals, iterations, names, pictures, plans, runs
 from thumbforge.store.database import Database
 from thumbforge.store.looks import TOLD, hash_of, look
@@ -55,6 +60,8 @@ def audit(
         (notes if comes_back else findings).append(found)
     notes.extend(_resumable_runs(database, run_id, now))
     notes.extend(_unwitnessed(project, database))
+    for found, is_readable in _locks(project):
+        (notes if is_readable else findings).append(found)
     arts = finals.art_by_key(database)
     for file in store_files(project.home, database):
         if isinstance(file, Foreign):
@@ -149,6 +156,25 @@ def _unwitnessed(project: Project, database: Database) -> Iterator[Finding]:
     if missing := attempts.painted_keys(database) - there:
         detail = "no record tells of it without the ledger; repair --rebuild --apply writes what can be told"
         yield Finding("art-unwitnessed", counted(len(missing), "art"), detail)
+
+
+def _locks(project: Project) -> Iterator[tuple[Finding, bool]]:
+    """Lock files that cannot be read, and, as notes, those that do not say what is here: the next batch writes them."""
+    for name in lock_series(project.root):
+        try:
+            find_lock(project.root, name)
+        except ThumbforgeError as error:
+            yield Finding("lock", lock_name(name), str(error)), False
+    for name in sorted(project.catalog.series_names()):
+        with suppress(ThumbforgeError):  # what is wrong with specs is for `check` to say
+            with project.reading() as database:
+                series = resolve(project.lookup(database), SeriesRequest(series=name))
+            planned = plan_series(project, series)
+            if is_stale(series, planned.rows, planned.lock, project.store):
+                yield (
+                    Finding("lock-stale", lock_name(name), "does not say what is here; the next batch writes it"),
+                    True,
+                )
 
 
 def _resumable_runs(database: Database, run_id: str, now: float) -> Iterator[Finding]:

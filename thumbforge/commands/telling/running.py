@@ -31,10 +31,13 @@ def find_series(project: Project, request: SeriesRequest) -> Series:
 def standing_of(project: Project, name: str) -> Standing:
     """Where a series of specs/series stands, by its plan; nothing is made or written."""
     from thumbforge.planning.decide import plan_series
+    from thumbforge.planning.lock import is_stale
     from thumbforge.planning.series import SeriesRequest
     from thumbforge.planning.standing import Standing
 
-    return Standing(plan_series(project, find_series(project, SeriesRequest(series=name))))
+    planned = plan_series(project, find_series(project, SeriesRequest(series=name)))
+    stale = is_stale(planned.series, planned.rows, planned.lock, project.store)
+    return Standing(planned, "stale" if stale and planned.lock else "current" if planned.lock else "none")
 
 
 def configure_logging(project: Project, *, as_json: bool) -> None:
