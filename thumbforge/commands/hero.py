@@ -79,7 +79,7 @@ def _show(project: Project, arguments: Arguments) -> int:
 
 def _pick(project: Project, arguments: Arguments) -> int:
     from thumbforge.commands.telling.view import write
-    from thumbforge.making.hero import pick
+    from thumbforge.making.hero import pick, save_pick
 
     word, candidate = arguments.words
     with _reading(project, word) as (_, run):
@@ -90,8 +90,15 @@ def _pick(project: Project, arguments: Arguments) -> int:
         candidate = word
     with project.ledger() as ledger:
         chosen = pick(ledger, run, candidate)
+    to = arguments.options["save"]
+    saved = save_pick(project, chosen, to) if to else None
     if arguments.as_json:
-        print_json({"run": run["id"], "picked": chosen.ordinal, "iteration": chosen.iteration_id})
+        told = {"run": run["id"], "picked": chosen.ordinal, "iteration": chosen.iteration_id, "saved": saved}
+        print_json(told)
+    elif saved:
+        write(f"Candidate {chosen.ordinal} is the pick; its art is {saved}.")
+        write(f"For {_series_file(project, run)}, in git with it:")
+        write(f"hero: {saved}")
     else:
         write(f"Candidate {chosen.ordinal} is the pick.")
         write(f"Next: thumbforge batch playlist={_list_of(project, run)} hero={run['id'][:8]} reference=raw")
@@ -140,6 +147,15 @@ def _import(project: Project, arguments: Arguments) -> int:
         write(f"{word} is hero run {hero.run_id[:8]}.")
         write(f"Next: thumbforge batch playlist={_list_of(project, None)} hero={hero.run_id[:8]}")
     return Exit.DONE
+
+
+def _series_file(project: Project, run: sqlite3.Row) -> str:
+    """The series that names this run as its hero, else any."""
+    for name in sorted(project.catalog.series_names()):
+        with suppress(ThumbforgeError):
+            if run["id"].startswith(project.catalog.series(name).hero):
+                return f"specs/series/{name}.yaml"
+    return "the series"
 
 
 def _list_of(project: Project, run: sqlite3.Row | None) -> str:
@@ -211,6 +227,7 @@ class Hero(ThumbCommand):
             (HERO_RUN_OR_ITERATION, Word("N|ITERATION", is_optional=True)),
             _pick,
             "choose a candidate, by its number or its iteration; again, if you like",
+            (Option("save", "write its art, without its words, to this file of the project as well", value="FILE"),),
         ),
         Verb(
             "iterate",

@@ -12,20 +12,22 @@ from pathlib import Path
 from typing import Any
 
 from thumbforge import ids
-from thumbforge.durable import in_place_of
+from thumbforge.durable import in_place_of, read_regular
 from thumbforge.errors import NotFound, StoreError, UsageError
 from thumbforge.making.batch import Batch
 from thumbforge.making.resume import frozen
 from thumbforge.making.rollup import Result
 from thumbforge.models import Item, Playlist
+from thumbforge.named import inside
 from thumbforge.planning.decide import PlannedSeries, decided
 from thumbforge.planning.plan import Limits
 from thumbforge.planning.prices import ceiling
-from thumbforge.planning.project import Project
+from thumbforge.planning.project import Project, relative
 from thumbforge.planning.reference import NO_HERO, find_hero
 from thumbforge.planning.series import Series, default_output, find_profile, look
 from thumbforge.planning.spec_lines import at_template_lines
 from thumbforge.planning.wanted import wanted_heroes
+from thumbforge.playlists.series_file import write_new
 from thumbforge.providers.registry import capabilities_of
 from thumbforge.sources.links import VideoLink, parse_link
 from thumbforge.specs.catalog import LoadedPlaylist
@@ -150,6 +152,32 @@ def pick(ledger: Ledger, run: sqlite3.Row, word: str) -> Candidate:
         )
     heroes.pick(ledger.database, run["id"], chosen.iteration_id, ledger.now())
     return replace(chosen, picked=True)
+
+
+def save_pick(project: Project, chosen: Candidate, named: str) -> str:
+    """The art of a candidate, without its words, as a file that a series can name and git can carry; its path from the
+    project's directory. What is there is never replaced.
+
+    Raises UsageError for a place outside the project, for another suffix than the art's, and where another picture has
+    the name.
+    """
+    if chosen.art is None:
+        raise UsageError(f"candidate {chosen.ordinal} is {chosen.status}: there is nothing to save")
+    sha256, suffix = chosen.art
+    target = project.cwd / named
+    if not target.suffix:
+        target = target.with_suffix(suffix)
+    if target.suffix != suffix:
+        right = target.with_suffix(suffix).name
+        raise UsageError(f"the art is a {suffix[1:].upper()}, {named} is named as another", hint=f"call it {right}")
+    path = inside(project.root, relative(target, project.root))
+    source = project.store.verify(sha256, suffix)
+    if path.exists():
+        if path.is_dir() or ids.sha256_hex(read_regular(path)) != sha256:
+            raise UsageError(f"{named} is there and is another picture", hint="give it another name")
+    else:
+        write_new(path, read_regular(source))
+    return relative(path, project.root)
 
 
 def export_heroes(project: Project, run_id: str, chosen: Iterable[Candidate], to: Path, *, raw: bool) -> list[Path]:

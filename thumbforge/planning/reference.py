@@ -76,8 +76,12 @@ def find_hero(word: str, base: Path, where: Where, reference: str) -> Hero:
     if not _ID.match(word):
         raise NotFound(f"there is no hero {word}", hint=other_heroes(word, base, where.root))
     if database is None:
-        raise NotFound(f"there is no run or iteration {word}", hint="this project has no ledger yet")
-    found = picked(database, word)
+        raise NotFound(f"there is no run or iteration {word} here, nor a ledger", hint=_elsewhere(word))
+    try:
+        found = picked(database, word)
+    except NotFound as error:
+        error.hint = f"thumbforge hero list shows what there is; {_elsewhere(word)}"
+        raise
     sha256, suffix = found.art if reference == "raw" else found.final
     return Hero(
         path=AssetStore(where.home).path(sha256, suffix),
@@ -87,6 +91,11 @@ def find_hero(word: str, base: Path, where: Where, reference: str) -> Hero:
         from_file=False,
         lettered=reference == "final" and found.is_drawn,
     )
+
+
+def _elsewhere(word: str) -> str:
+    """A run is known where it was made, and nowhere else: a series that git carries needs a file."""
+    return f"where it was made, thumbforge hero pick {word} N --save specs/heroes/{word} makes it a file for the series"
 
 
 def hero_of_file(path: Path) -> Hero:

@@ -134,10 +134,21 @@ def look_of(spec: SeriesSpec, field: Literal["template", "provider"], settings: 
     return said if field in spec.model_fields_set else settings.text(f"series.{field}")
 
 
-def all_series(lookup: Lookup, overrides: Mapping[str, Any]) -> list[Series]:
-    """Every series of specs/series, in name order, with `var.…` of the command line for all of them."""
+def all_series(lookup: Lookup, overrides: Mapping[str, Any]) -> tuple[list[Series], dict[str, NotFound]]:
+    """Every series of specs/series, in name order, with `var.…` of the command line for all of them; and those that
+    name something that is not here, such as a hero run of another machine, with what that is: the others can be made
+    without it."""
+    lost: dict[str, NotFound] = {}
+
+    def found(name: str) -> Series | None:
+        try:
+            return resolve(lookup, SeriesRequest(series=name, vars=overrides))
+        except NotFound as error:
+            lost[name] = error
+            return None
+
     names = sorted(lookup.catalog.series_names())
-    return gather([partial(resolve, lookup, SeriesRequest(series=name, vars=overrides)) for name in names])
+    return [series for series in gather([partial(found, name) for name in names]) if series], lost
 
 
 def _series_of(lookup: Lookup, playlist: LoadedPlaylist, request: SeriesRequest) -> str | None:

@@ -51,7 +51,7 @@ class ThumbReporter(ConsoleReporter):  # type: ignore[misc]
         session = sessions.current()
         if isinstance(fail, UnmetDependency) and session is not None:
             return  # a group or a sheet, because its items failed, and they have said so
-        if session is None or task.name not in session.names:
+        if session is None or not (task.name in session.names or task.name.removeprefix("thumb:") in session.lost):
             super().add_failure(task, fail)
             return
         text = fail.message.strip() if hasattr(fail, "message") else fail.get_msg().strip()

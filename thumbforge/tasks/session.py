@@ -12,7 +12,7 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from thumbforge.tasks.checker import ContentChecker
 
 if TYPE_CHECKING:
     from thumbforge.cancel import Cancel
+    from thumbforge.errors import ThumbforgeError
     from thumbforge.making.batch import Batch
     from thumbforge.making.executor import Placement
     from thumbforge.making.make import Outcome
@@ -58,6 +59,8 @@ class Session:
     retaken: set[str] = field(default_factory=set)
     sheets: dict[str, str] = field(default_factory=dict)
     faults: dict[str, Exception] = field(default_factory=dict)
+    lost: Mapping[str, ThumbforgeError] = field(default_factory=dict)
+    """Series that name something that is not here, with what that is."""
     ended: Callable[[Row, Outcome], None] = lambda row, outcome: None
     """Hears of each item that has ended, from the thread that made it."""
     results: list[Result] = field(default_factory=list)

@@ -45,6 +45,8 @@ def task_thumb() -> Iterator[dict[str, Any]]:
         session = _session_of_dodo()
         for name in session.names:
             yield {**thumb_task(session, name), "basename": "thumb", "name": name.removeprefix("thumb:")}
+        for name, error in session.lost.items():
+            yield lost_task(name, error)
     except ThumbforgeError as error:
         raise InvalidTask(spoken(describe(error))) from error
 
@@ -67,7 +69,7 @@ def _session_of_dodo() -> Session:
         about = [name for name in pairs.values if name not in variables.RUN_NAMES]
         if not named and about:
             raise UsageError(f"{about[0]}= needs a series", hint="series=… or playlist=… hero=…")
-        found = [resolve(lookup, request)] if named else all_series(lookup, request.vars)
+        found, session.lost = ([resolve(lookup, request)], {}) if named else all_series(lookup, request.vars)
     for series in found:
         planned = plan_series(project, series, pairs.get("max_retries"))
         add(session, planned, select(planned.rows, pairs.get("only")) if planned.rows else ())
@@ -167,6 +169,22 @@ def thumb_task(session: Session, name: str) -> dict[str, Any]:
         "io": {"capture": False},  # captured stdout with threads loses what is printed afterwards
         "verbosity": 2,
     }
+
+
+def lost_task(name: str, error: ThumbforgeError) -> dict[str, Any]:
+    """A series that cannot be planned here, as one task that fails with the reason: its neighbours are made."""
+    return {
+        "basename": "thumb",
+        "name": name,
+        "doc": clean(f"cannot be made here: {error}"),
+        "actions": [(_fail, [describe(error)])],
+        "io": {"capture": False},
+        "verbosity": 2,
+    }
+
+
+def _fail(text: str) -> Any:
+    return TaskFailed(text)
 
 
 class ThumbUpToDate:
