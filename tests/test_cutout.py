@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 import types
 from pathlib import Path
@@ -118,6 +119,37 @@ def test_without_rembg_it_says_how_to_get_it(hero: Path, tmp_path: Path, monkeyp
         cut_out(hero, None, tmp_path / "p.png", None)
     assert "cutout" in (caught.value.hint or "")
     assert "transparent PNG" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (
+            "print('No onnxruntime backend found.\\nPlease install'); raise SystemExit(1)",
+            "No onnxruntime backend found.",
+        ),
+        ("import a_library_that_is_gone", "No module named 'a_library_that_is_gone'"),
+        ("raise OSError('libgomp.so.1: cannot open\\nshared object file')", "libgomp.so.1: cannot open shared object"),
+    ],
+)
+def test_rembg_that_does_not_start_is_one_line(
+    hero: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    body: str,
+    told: str,
+) -> None:
+    """It is there, but not what it needs; it may even end the process. Why is told once, by us."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/rembg.py").write_text(body, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    monkeypatch.delitem(sys.modules, "rembg", raising=False)
+    with pytest.raises(ProviderSetup, match=f"^rembg is there but does not start: {re.escape(told)}") as caught:
+        cut_out(hero, None, tmp_path / "p.png", None)
+    assert "cutout" in (caught.value.hint or "")
+    assert capsys.readouterr() == ("", "")
+    assert not (tmp_path / "me.mask.png").exists()
 
 
 def test_what_is_nearly_subject_is_all_of_it() -> None:

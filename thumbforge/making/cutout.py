@@ -10,6 +10,7 @@ import importlib
 import io
 import json
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -76,23 +77,36 @@ def cut_out(hero: Path, to: Path | None, preview: Path, model: str | None) -> Cu
 
 
 def _remover(model: str) -> Callable[[bytes], bytes]:
-    try:
-        rembg: Any = importlib.import_module("rembg")
-    except ImportError as error:
-        line = install.command("cutout")
-        raise ProviderSetup(
-            "rembg is not installed", hint=f"{line}; or save a transparent PNG with any tool and use that as the hero"
-        ) from error
+    rembg = _imported()
 
     def remove(data: bytes) -> bytes:
         try:
             made: bytes = rembg.remove(data, session=rembg.new_session(model), only_mask=True)
-        except Exception as error:  # whatever a program of others raises: a model's name, its download, its memory
-            said = " ".join(str(error).split())[:200] or type(error).__name__
-            raise ProviderSetup(f"rembg failed: {said}", hint="--model names another model") from error
+        except (Exception, SystemExit) as error:  # what others raise: a model's name, its download, its memory
+            said = _said(str(error)) or type(error).__name__
+            hint = "a model is fetched once, over the network; --model names another one"
+            raise ProviderSetup(f"rembg failed: {said}", hint=hint) from error
         return made
 
     return remove
+
+
+def _imported() -> Any:
+    """rembg, which ends the process where it finds no engine to run a model; what it prints then is the reason."""
+    line, printed = install.command("cutout"), io.StringIO()
+    hint = f"{line}; or save a transparent PNG with any tool and use that as the hero"
+    try:
+        with redirect_stdout(printed), redirect_stderr(printed):
+            return importlib.import_module("rembg")
+    except (Exception, SystemExit) as error:
+        if isinstance(error, ModuleNotFoundError) and error.name == "rembg":
+            raise ProviderSetup("rembg is not installed", hint=hint) from error
+        said = _said(printed.getvalue().strip().partition("\n")[0] or str(error)) or type(error).__name__
+        raise ProviderSetup(f"rembg is there but does not start: {said}", hint=hint) from error
+
+
+def _said(text: str) -> str:
+    return " ".join(text.split())[:200]
 
 
 def _asked(remove: Callable[[bytes], bytes], rgb: Image.Image) -> Image.Image:
