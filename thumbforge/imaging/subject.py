@@ -26,6 +26,8 @@ OUTLINE = 9
 """Pixels of 1280: the outline of a cut-out subject."""
 INTO = 0.03
 """Share of the width that letters may reach behind a subject."""
+_SMALL = 400
+"""Pixels of width that are enough to look for a subject."""
 _QUARTER = 4
 _FADES = 0.12
 """Share of a box's width over which what is only a box fades out at its sides."""
@@ -101,7 +103,7 @@ def known(art: Image.Image, placed: Placed | None) -> Subject:
             return Subject("none", art.size, placed=placed)
         sure = placed.subject.kind in ("masked", "given")
         return Subject("sure" if sure else "guess", art.size, placed.box, placed.face, placed)
-    found = salient_box(art)
+    found = salient_box(art.reduce(max(art.width // _SMALL, 1)))  # what it is looked for in is smaller yet
     if found is None:
         return Subject("unknown", art.size)
     x, y, w, h = found

@@ -6,6 +6,7 @@ Unlike the border, sharp, sharper or softer than the border, of the colours of s
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import accumulate
 from operator import add, sub
 from typing import cast
@@ -25,6 +26,7 @@ _UPRIGHT, _STANDING = 1.2, (0.12, 0.04, 0.76, 0.96)
 """Who holds a camera upright has somebody or something in the middle, however busy the ground."""
 _FOOT = 0.86
 """What reaches so far down stands on the lower edge."""
+_ROUNDING = 1e-9
 
 Cells = tuple[int, int, int, int]
 
@@ -60,14 +62,19 @@ def _values(picture: Image.Image) -> tuple[tuple[int, int], list[float], int]:
     sharper, _ = _stretched(_unlike_level(energy))
     w, h = max(grid[0] // 2, 4), max(grid[1] // 2, 4)
     maps = [layer.resize((w, h), Image.Resampling.BOX).tobytes() for layer in (unlike, edges, sharper, _skin(ycc))]
+    values = [
+        min((_UNLIKE * u + _EDGES * e + _SHARPER * d + _SKIN * s) / 255, _CAP) * near
+        for u, e, d, s, near in zip(*maps, _prior(w, h), strict=True)
+    ]
+    return (w, h), values, max(most_unlike, most_edges)
+
+
+@lru_cache(maxsize=8)
+def _prior(w: int, h: int) -> list[float]:
+    """What each cell counts, row by row: all in the middle, less towards the edges."""
     across = [-(abs(((x + 0.5) / w - 0.5) / _PRIOR_X) ** 4) for x in range(w)]
     down = [-(abs(((y + 0.5) / h - 0.5) / _PRIOR_Y) ** 4) for y in range(h)]
-    values = []
-    for i, (u, e, d, s) in enumerate(zip(*maps, strict=True)):
-        near = math.exp(across[i % w] + down[i // w])
-        strength = min((_UNLIKE * u + _EDGES * e + _SHARPER * d + _SKIN * s) / 255, _CAP)
-        values.append(strength * (1 - _PRIOR + _PRIOR * near))
-    return (w, h), values, max(most_unlike, most_edges)
+    return [1 - _PRIOR + _PRIOR * math.exp(x + y) for y in down for x in across]
 
 
 def _unlike_border(small: Image.Image, ycc: Image.Image) -> Image.Image:
@@ -123,7 +130,12 @@ def _band(layer: Image.Image, low: int, high: int) -> Image.Image:
 
 
 def _scaled(layer: Image.Image, share: float) -> Image.Image:
-    return layer.point([min(255, round(level * share)) for level in range(256)])
+    return layer.point(_steps(share))
+
+
+@lru_cache(maxsize=256)
+def _steps(share: float) -> list[int]:
+    return [min(255, round(level * share)) for level in range(256)]
 
 
 def _stretched(layer: Image.Image) -> tuple[Image.Image, int]:
@@ -138,10 +150,17 @@ def _stretched(layer: Image.Image) -> tuple[Image.Image, int]:
 
 
 def densest(w: int, h: int, values: list[float], floor: float) -> tuple[float, Cells]:
-    """The rectangle with the largest sum of (value - floor): the best run of columns over every pair of rows."""
+    """The rectangle with the largest sum of (value - floor): the best run of columns over every pair of rows. Rows
+    below a pair can add no more than what is positive in them; where that is too little, they are not tried."""
     rows = [[value - floor for value in values[y * w : (y + 1) * w]] for y in range(h)]
+    below = [0.0]
+    for row in reversed(rows):
+        below.append(below[-1] + sum(value for value in row if value > 0))
+    below.reverse()
     best, cells = -1.0, (0, 0, w, h)
     for y0 in range(h):
+        if below[y0] + _ROUNDING < best:
+            break
         column = [0.0] * w
         for y1 in range(y0, h):
             column = list(map(add, column, rows[y1]))
@@ -151,6 +170,8 @@ def densest(w: int, h: int, values: list[float], floor: float) -> tuple[float, C
             if (run := max(runs)) > best:
                 x1 = runs.index(run)
                 best, cells = run, (sums.index(least[x1]), y0, x1 + 1, y1 + 1)
+            elif run + below[y1 + 1] + _ROUNDING < best:
+                break
     return best, cells
 
 
