@@ -91,14 +91,14 @@ def drawn(
     for number, (look, template) in enumerate((look, template) for look in looks for template in templates):
         layout = Catalog(Path()).template(template).layout
         mask = hero.with_name(f"{hero.stem}.mask.png")
-        own = Scene(_file(hero), look=look, free=free_side(layout))
+        own = Scene(file_of(hero), look=look, free=free_side(layout))
         if told:
-            own = Scene(own.hero, _file(mask) if mask.is_file() else None, face=face, look=look, free=own.free)
+            own = Scene(own.hero, file_of(mask) if mask.is_file() else None, face=face, look=look, free=own.free)
         target = out / f"{hero.stem}-{template}-{look}.png"
         title = TITLES[number % len(TITLES)]
         with tempfile.TemporaryDirectory() as scratch:
             art = Path(scratch) / "art.jpg"
-            art.write_bytes(_painted(own, f"{hero.stem[:6]:0<6}{number:05}", Path(scratch)))
+            art.write_bytes(painted(own, f"{hero.stem[:6]:0<6}{number:05}", Path(scratch)))
             report = finalise(art, layout, Drawing(title, "PART 2", scene=own), OUTPUT, target)
             opened = open_hero(own, *SIZE)
             assert opened
@@ -155,14 +155,14 @@ def sheet(pictures: list[Path], columns: int = 4) -> Image.Image:
     return page
 
 
-def _painted(scene: Scene, video: str, scratch: Path) -> bytes:
+def painted(scene: Scene, video: str, scratch: Path) -> bytes:
     assert scene.hero
     reference = Reference(scene.hero.sha256, scene.hero.path, "")
     request = Request("", None, *SIZE, None, reference, video[:11], scene=scene)
     return LocalProvider({}).generate(request, Call(Cancel(), 60, "", "", scratch)).data
 
 
-def _file(path: Path) -> File:
+def file_of(path: Path) -> File:
     return File(path, hashlib.sha256(path.read_bytes()).hexdigest())
 
 
