@@ -200,7 +200,7 @@ class RecordedServer:
     @property
     def origins(self) -> dict[str, str]:
         """What the environment has to say so that keys come here."""
-        return {f"THUMBFORGE_{name}_ORIGINS": self.url for name in ("OPENAI", "GEMINI", "COMFYUI")}
+        return {f"THUMBFORGE_{name}_ORIGINS": self.url for name in ("OPENAI", "GEMINI", "COMFYUI", "SDWEBUI")}
 
     def __enter__(self) -> RecordedServer:
         for name, value in self.origins.items() if self.listed else ():

@@ -50,7 +50,7 @@ def test_the_list_has_every_provider(provider: Command, tmp_path: Path) -> None:
     rows = {row["profile"]: row for row in json.loads(out)["providers"]}
     assert code == 0
     assert list(rows) == [
-        "antigravity", "comfyui", "fake", "gemini", "local", "mine", "openai", "wrong", "command",
+        "antigravity", "comfyui", "fake", "gemini", "local", "mine", "openai", "wrong", "sdwebui", "command",
     ]  # fmt: skip
     assert rows["mine"]["capabilities"]["paid"]
     assert rows["mine"]["capabilities"]["max_concurrency"] == 2

@@ -37,7 +37,7 @@ from thumbforge.providers import download
 from thumbforge.providers.base import Reference
 from thumbforge.providers.download import fetch
 from thumbforge.providers.local import LocalProvider
-from thumbforge.providers.params import Choice, Flag, Names, Table, Text, Whole
+from thumbforge.providers.params import Choice, Flag, Names, Number, Table, Text, Whole
 from thumbforge.providers.pictures import decoded_base64, picture, prepared
 from thumbforge.providers.prompts import clean, seed_of, whole_prompt
 from thumbforge.testing import a_call, a_request
@@ -408,6 +408,7 @@ def test_each_take_has_a_seed(seed: int | None, take: int, bits: int) -> None:
     [
         (Choice("a", ("a", "b")), ["a", "b"], ["c", None, ["a"]]),
         (Whole(1, 0, 5), [0, 5], [6, True, "1", 1.0]),
+        (Number(1.0, 0, 5), [0, 2.5, 5.0], [5.1, True, "1", float("nan"), None]),
         (Flag(), [True, False], [0, "yes", None]),
         (Text("x"), ["one line"], ["", "two\nlines", 3, None, "x" * 501]),
         (Names(), [[], ["A_KEY"], ("x",)], ["A_KEY", ["a b"], [1], None]),

@@ -58,6 +58,19 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
+class Number:
+    """A number within bounds, both included."""
+
+    default: float
+    low: float
+    high: float
+
+    def wrong(self, value: Any) -> str:
+        right = isinstance(value, (int, float)) and not isinstance(value, bool) and self.low <= value <= self.high
+        return "" if right else f"must be a number from {self.low:g} to {self.high:g}"
+
+
+@dataclass(frozen=True, slots=True)
 class Flag:
     default: bool = False
 

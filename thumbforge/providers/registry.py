@@ -29,6 +29,7 @@ BUILT_IN = {
     "openai": "thumbforge.providers.openai.adapter:OpenAIProvider",
     "gemini": "thumbforge.providers.gemini.adapter:GeminiProvider",
     "comfyui": "thumbforge.providers.comfyui.adapter:ComfyUIProvider",
+    "sdwebui": "thumbforge.providers.sdwebui.adapter:SDWebUIProvider",
     "command": "thumbforge.providers.command:CommandProvider",
 }
 
