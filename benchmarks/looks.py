@@ -8,6 +8,7 @@ import itertools
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 from benchmarks.clock import take_turns
 from benchmarks.figure import Figure, at_most, seconds
@@ -22,7 +23,7 @@ from thumbforge.providers.local import LocalProvider
 from thumbforge.specs.catalog import Catalog
 
 ROUNDS = 15
-LOOKS = ("cutout", "photo", "split", "card", "duotone")
+LOOKS = tuple(name for name in get_args(models.LookName) if name != "auto")
 BARE = "finishing alone"
 HERO = Path(__file__).parents[1] / "specs" / "heroes" / "pandas.jpg"
 MASK = HERO.with_name("pandas.mask.png")

@@ -11,6 +11,7 @@ import re
 import sys
 import types
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from PIL import Image, ImageDraw
@@ -19,6 +20,7 @@ from tests.project import Project
 from thumbforge import ids
 from thumbforge.errors import ProviderSetup, UsageError
 from thumbforge.making.cutout import cleaned, cut_out
+from thumbforge.models import LookName
 from thumbforge.pixels import masks
 
 SKIN = (208, 150, 120)
@@ -171,7 +173,7 @@ def test_hero_look_tells_and_draws(project: Project) -> None:
     assert told.code == 0, told.err
     found = json.loads(told.out)
     assert found["subject"]["kind"] == "found"
-    assert {row["look"] for row in found["shown"]} == {"cutout", "photo", "split", "card", "duotone", "auto"}
+    assert {row["look"] for row in found["shown"]} == set(get_args(LookName))
     assert {"bold-title", "news-bar", "split-panel"} <= {row["template"] for row in found["shown"]}
     with Image.open(project.root / found["sheet"]) as sheet:
         assert sheet.width > 1200

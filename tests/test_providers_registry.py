@@ -79,14 +79,6 @@ def test_ours_are_always_there() -> None:
         assert load_provider(models.Profile(name="p", provider=name, params=NEEDED.get(name, {}))).key == name
 
 
-def test_ours_are_the_entry_points_of_the_package() -> None:
-    """The table of built-in providers says what pyproject.toml says."""
-    import tomllib
-
-    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
-    assert project["project"]["entry-points"]["thumbforge.providers"] == BUILT_IN
-
-
 def test_a_built_in_provider_is_loaded_without_heavy_imports() -> None:
     """Setting up a provider imports neither Pillow nor httpx, and reads no package metadata: start-up stays light."""
     program = (
