@@ -62,7 +62,11 @@ class Tones:
 
     def accent(self, text: str, ground: float) -> Rgb:
         """Of words that stand out from a text on a ground of this luminance."""
-        return accent(self._hue, ground, own=text == "own") if text in ("auto", "own") else self.of(text)
+        if text not in ("auto", "own"):
+            return self.of(text)
+        if text == "auto" and ground <= BRIGHT:
+            return YELLOW  # whatever the hue, which costs as much as a line of text
+        return accent(self._hue, ground, own=text == "own")
 
     @cached_property
     def _hue(self) -> float | None:
