@@ -30,6 +30,7 @@ NAMES = (
     "startup",
     "ledger",
     "growth",
+    "lock",
 )
 BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"
 """What stands around the figures in a page."""

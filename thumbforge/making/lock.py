@@ -33,10 +33,12 @@ def keep_lock(
     again."""
     if planned.kind != "batch":
         return
-    series = planned.series
+    series, before = planned.series, planned.lock
     try:
-        before = find_lock(project.root, series.name)
         found = renewed(series, rows, before, project.store, chosen=chosen, whole=whole)
+        if found:  # another run may have written it since
+            before = find_lock(project.root, series.name)
+            found = renewed(series, rows, before, project.store, chosen=chosen, whole=whole)
         if found:
             write_lock(project, series.name, *found)
         if absent := unmet(rows, before, chosen):
