@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.project import Project, item, make_project, video
+from thumbforge.store.assets import AssetStore
 
 FILE = "specs/locks/show.yaml"
 IGNORED = "/.thumbforge/\n/out/\n/.doit.db*\n__pycache__/\n"
@@ -234,15 +235,41 @@ def test_an_approved_picture_that_is_not_here_is_not_painted_anew(a: Project, b:
     assert all("takes unlock" in found["error"] for found in told.document["items"])
 
 
-def test_art_that_the_lock_names_and_nobody_has_stays_in_the_lock(a: Project, tmp_path: Path) -> None:
-    """A clone without the art pays as before, and is told why; what A chose is not overwritten by it, and is in use as
-    soon as it is there."""
+def test_a_clone_without_the_art_is_told_why_it_would_pay(a: Project, tmp_path: Path) -> None:
+    """As it did before there was a lock; the dry run says it."""
     assert a.batch("only=1").code == 0
     commit(a)
-    other = clone(a, tmp_path / "other").with_environment(THUMBFORGE_FAKE_LOG=str(tmp_path / "other.calls"))
-    other.profile("fake", params={"delay_ms": 0})
-    row = other.plan("only=1")[0]
+    other = clone(a, tmp_path / "other")
+    [row] = other.plan("only=1")
     assert (row["action"], row["reason"]) == ("create", "the art that the lock file names is not here")
+
+
+def test_art_that_is_not_here_stays_in_the_lock_until_somebody_chooses(a: Project, tmp_path: Path) -> None:
+    """Here is another picture for the same request: it is in use meanwhile, with a word, and overwrites no choice. Once
+    the chosen art is in the store it is used; `takes use` puts what is here into the lock."""
+    for n in (1, 2):
+        assert a.batch(f"only={n}").code == 0
+    own = entries(a)[video(1)]["art_sha256"]
+    theirs = entries(a)[video(2)]["art_sha256"]
+    text_of_theirs = text(a).replace(own, theirs)
+    there = AssetStore(a.home)
+    aside = tmp_path / "aside"
+    [path] = a.home.rglob(f"{theirs}.*")
+    a.execute("UPDATE attempt SET art_key = 'x' WHERE art_sha256 = ?", theirs)
+    path.rename(aside)
+    a.write(FILE, text_of_theirs)
+    told = a.batch("only=1")
+    assert (told.code, "1 picture of other art than the lock file names" in told.err) == (0, True), told.err
+    assert (text(a), in_use(a, 1)) == (text_of_theirs, own)
+    assert a.run("takes", "use", "1", "1", "series=show").code == 0
+    assert entries(a)[video(1)]["art_sha256"] == own
+    a.write(FILE, text_of_theirs)
+    aside.rename(path)
+    assert there.holds(theirs)
+    told = a.batch("only=1")
+    assert (told.code, in_use(a, 1), text(a) == text_of_theirs) == (0, theirs, False), told.err
+    assert a.calls == 2
+    assert entries(a)[video(1)]["art_sha256"] == theirs
 
 
 def test_a_copied_store_without_the_ledger_is_enough(a: Project, tmp_path: Path) -> None:
@@ -282,3 +309,42 @@ def test_a_lock_that_cannot_be_written_fails_no_picture(project: Project) -> Non
     (project.root / "specs/locks").unlink()
     assert project.batch().out.startswith("Nothing to do")
     assert len(entries(project)) == 3
+
+
+def test_what_the_lock_names_is_no_waste(b: Project, project: Project) -> None:
+    """Art that was copied beside a clone and that no row, manifest or record tells of stays when the store is cleaned;
+    art of a take that the lock has chosen stays when takes are pruned."""
+    quick = b.with_environment(THUMBFORGE_REPAIR__GRACE_S="0")
+    assert b.batch("only=1").code == 0
+    assert quick.run("repair", "--apply").code == 0
+    assert b.batch().code == 0
+    assert b.calls == 0
+    assert project.batch("only=1").code == 0
+    first = text(project)
+    assert project.batch("only=1", "retake=yes").code == 0
+    project.write(FILE, first)
+    assert project.run("prune", "--keep", "0", "--apply").code == 0
+    assert project.batch("only=1").code == 0
+    assert (text(project), project.calls) == (first, 2)
+
+
+def test_audit_and_status_tell_where_a_lock_is_out_of_date(done: Project) -> None:
+    """A note, and a line with what to type; one that cannot be read is a finding."""
+    (done.root / FILE).unlink()
+    told = done.run("status")
+    assert "The lock file of show is not there yet.\nNext: thumbforge batch series=show\n" in told.out
+    assert done.batch().code == 0
+    done.write(FILE, text(done).replace(f'"02-{video(2)}.jpg"', '"old.jpg"'))
+    assert done.shown("status")["series"][0]["lock"] == "stale"
+    assert "The lock file of show is out of date." in done.run("status").out
+    found = done.shown("audit")
+    assert [note["kind"] for note in found["notes"]] == ["lock-stale"]
+    told = done.run("check")
+    assert (told.code, "the lock file is out of date in 1 line" in told.err) == (0, True)
+    assert done.batch().code == 0
+    assert done.shown("status")["series"][0]["lock"] == "current"
+    assert done.shown("audit")["notes"] == []
+    done.write(FILE, "nonsense\n")
+    assert done.run("check").code == 2
+    told = done.run("audit", "--json")
+    assert (told.code, [found["kind"] for found in told.document["findings"]]) == (1, ["lock"])

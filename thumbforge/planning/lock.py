@@ -15,7 +15,7 @@ from thumbforge.planning.wanted import Wanted
 from thumbforge.specs.locks import MAX_BYTES, Entry, Head, Lock, Named, Place, read_lock
 from thumbforge.store import names
 from thumbforge.store.assets import AssetStore
-from thumbforge.store.witness import manifest_of
+from thumbforge.store.witness import manifest_of, named_in
 
 FOLDER = "specs/locks"
 
@@ -31,6 +31,11 @@ def lock_series(root: Path) -> list[str]:
     folder = root / FOLDER
     found = folder.glob("*.yaml") if folder.is_dir() else ()
     return sorted(path.stem for path in found if names.is_plain(path.stem))
+
+
+def named_in_locks(root: Path) -> set[str]:
+    """Every hash that a lock file holds, also one that cannot be read: what a team chose is no waste."""
+    return set[str]().union(*(named_in(root / lock_name(series)) for series in lock_series(root)))
 
 
 def find_lock(root: Path, series: str) -> Lock | None:

@@ -11,7 +11,7 @@ from typing import Any
 from thumbforge import ids
 from thumbforge.errors import ThumbforgeError
 from thumbforge.planning.decide import plan_series
-from thumbforge.planning.lock import find_lock, is_stale, lock_name, lock_series
+from thumbforge.planning.lock import find_lock, is_stale, lock_name, lock_series, named_in_locks
 from thumbforge.planning.project import Project, relative
 from thumbforge.planning.series import SeriesRequest, resolve
 from thumbforge.store import attempts, exports, finals, iterations, names, pictures, plans, runs
@@ -63,7 +63,7 @@ def audit(
     for found, is_readable in _locks(project):
         (notes if is_readable else findings).append(found)
     arts = finals.art_by_key(database)
-    for file in store_files(project.home, database):
+    for file in store_files(project.home, database, named_in_locks(project.root)):
         if isinstance(file, Foreign):
             where = relative(file.path, project.home)
             notes.append(Finding("foreign", where, "is no file of thumbforge's, and is left alone"))

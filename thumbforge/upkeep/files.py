@@ -16,8 +16,9 @@ FOLDERS = ("assets", "keys", "staging")
 
 @dataclass(frozen=True, slots=True)
 class StoreFile:
-    """`owner` is what needs the file, None where nothing does: `ledger`, or the `manifest` or `record` that tells of
-    it though the ledger does not. `modified` is in Unix seconds. A `scratch` is a folder with all that is in it."""
+    """`owner` is what needs the file, None where nothing does: `ledger`, or the `manifest`, `record` or `lock` file
+    that tells of it though the ledger does not. `modified` is in Unix seconds. A `scratch` is a folder with all that is
+    in it."""
 
     path: Path
     kind: names.Kind
@@ -52,9 +53,10 @@ def _walk(home: Path, parts: tuple[str, ...]) -> Iterator[StoreFile | Foreign]:
         yield Foreign(path)
 
 
-def store_files(home: Path, database: Database) -> Iterator[StoreFile | Foreign]:
-    """The same with owners. A picture that a manifest or a record names is needed, whatever the ledger knows of it, and
-    so are these themselves while a picture that they name is there: they are what an older ledger is rebuilt from."""
+def store_files(home: Path, database: Database, chosen: Set[str] = frozenset()) -> Iterator[StoreFile | Foreign]:
+    """The same with owners. A picture that a lock file has `chosen`, or that a manifest or a record names, is needed,
+    whatever the ledger knows of it, and so are these last two while a picture that they name is there: they are what an
+    older ledger is rebuilt from."""
     found = list(walk(home))
     assets = {file.path.stem for file in found if isinstance(file, StoreFile) and file.kind == "asset"}
     told = {
@@ -65,16 +67,21 @@ def store_files(home: Path, database: Database) -> Iterator[StoreFile | Foreign]
     named = set[str]().union(*told.values())
     known = needed_names(database)
     for file in found:
-        yield file if isinstance(file, Foreign) else _owned(file, known, named, told.get(file.path, set()) & assets)
+        if isinstance(file, Foreign):
+            yield file
+        else:
+            yield _owned(file, known, named, chosen, told.get(file.path, set()) & assets)
 
 
-def _owned(file: StoreFile, known: Set[str], named: Set[str], pictures: Set[str]) -> StoreFile:
+def _owned(file: StoreFile, known: Set[str], named: Set[str], chosen: Set[str], pictures: Set[str]) -> StoreFile:
     if file.path.name in known:
         owner = "ledger"
     elif file.kind in {"manifest", "record"} and pictures:
         owner = file.kind
     elif file.kind == "asset" and file.path.stem in named:
         owner = "manifest"
+    elif file.kind == "asset" and file.path.stem in chosen:
+        owner = "lock"
     else:
         return file
     return StoreFile(file.path, file.kind, owner, file.modified)

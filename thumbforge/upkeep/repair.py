@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from thumbforge.errors import AssetDamaged
+from thumbforge.planning.lock import named_in_locks
 from thumbforge.planning.project import Project
 from thumbforge.store import names, pictures
 from thumbforge.store.database import Database
@@ -32,7 +33,7 @@ def repair(
 ) -> Iterator[Removal | Foreign]:
     """Files of ours that nothing needs, older than the grace; with `damaged` also stored pictures that are not what
     their name says, so that the next batch makes them anew. What is not ours is told and left."""
-    for file in store_files(project.home, database):
+    for file in store_files(project.home, database, named_in_locks(project.root)):
         if isinstance(file, Foreign):
             yield file
         elif file.owner is None and now - file.modified >= grace_s:
@@ -73,7 +74,8 @@ def _unlink_unneeded(project: Project, database: Database, file: StoreFile) -> b
 def prune(project: Project, database: Database, keep: int, *, apply: bool) -> Iterator[Removal]:
     """Superseded finals and takes beyond the `keep` newest of each iteration, with the files that then nothing needs.
 
-    Never what an iteration, an export or a run's reference uses.
+    Never what an iteration, an export or a run's reference uses. A picture that a lock file names stays, whatever
+    becomes of its rows.
     """
     old = superseded(database, keep)
     yield from (Removal("final", key, 0) for key in old.finals)
@@ -81,7 +83,7 @@ def prune(project: Project, database: Database, keep: int, *, apply: bool) -> It
     if not apply:
         return
     unused = drop_superseded(database, project.store, keep)
-    told = named_by_all(project.home) if unused else set()
+    told = named_by_all(project.home) | named_in_locks(project.root) if unused else set()
     for picture in unused:
         if picture.sha256 not in told and (
             name := unlink_freed(database, project.store, picture.sha256, picture.suffix)
