@@ -202,6 +202,33 @@ def test_a_check_finds_missing_nodes() -> None:
         assert provider_at(server.url).check(Cancel()).ok
 
 
+def loader(*files: str, is_new: bool = False) -> dict[str, Any]:
+    """What a server says of a node that loads one of these, in its older or its newer way."""
+    told = ["COMBO", {"options": list(files)}] if is_new else [list(files), {"tooltip": "x"}]
+    return {"input": {"required": {"ckpt_name": told}}}
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_a_check_finds_missing_model_files(is_new: bool) -> None:
+    """What the workflow names of a list that the server tells; a picture is uploaded, and words may be anything."""
+    files = ["b.safetensors"]
+
+    def info(seen: Seen) -> Play:
+        name = seen.path.rpartition("/")[2]
+        picture = {"input": {"required": {"image": [["c.png"], {"image_upload": True}]}}}
+        return answer(
+            {name: {"LoadImage": picture, "CheckpointLoaderSimple": loader(*files, is_new=is_new)}.get(name, {})}
+        )
+
+    stats = answer({"system": {"comfyui_version": "0.9"}})
+    with RecordedServer(routed({"/object_info/": asking(info), "/system_stats": stats})) as server:
+        health = provider_at(server.url).check(Cancel())
+        assert health.problem == "the server lacks a.safetensors for ckpt_name of Load (node 4)"
+        assert provider_at(server.url).models(Cancel()) == ("b.safetensors",)
+        files.append("a.safetensors")
+        assert provider_at(server.url).check(Cancel()).ok
+
+
 def test_models_are_the_servers_checkpoints() -> None:
     """What `ckpt_name` may be."""
     info = {"CheckpointLoaderSimple": {"input": {"required": {"ckpt_name": [["a.safetensors", "b.safetensors"], {}]}}}}

@@ -26,7 +26,8 @@ from thumbforge.errors import (
 from thumbforge.providers.base import Answer, Call, Capabilities, Request
 from thumbforge.providers.comfyui import errors as comfyui_errors
 from thumbforge.providers.comfyui import server as asked
-from thumbforge.providers.comfyui.server import Server
+from thumbforge.providers.comfyui.errors import SHOWN
+from thumbforge.providers.comfyui.server import Server, choices
 from thumbforge.providers.comfyui.workflow import Workflow, problems
 from thumbforge.providers.download import fetch
 from thumbforge.providers.health import Auth, Health
@@ -35,10 +36,12 @@ from thumbforge.providers.pictures import picture, prepared
 from thumbforge.providers.prompts import clean, seed_of
 from thumbforge.providers.retry import MAX_CALLS
 from thumbforge.providers.service import Service, address
-from thumbforge.web.answers import at, list_at, parsed, quoted, text_at
+from thumbforge.web.answers import list_at, quoted, text_at
 from thumbforge.web.http import host_of
 
 DEFAULT = "http://127.0.0.1:8188"
+LOADERS = {"UNETLoader": "unet_name", "UnetLoaderGGUF": "unet_name", "DiffusionModelLoader": "model_name"}
+"""Nodes that load a model beside CheckpointLoaderSimple, each with the input that names its file."""
 EXAMPLE = "{workflow: {…}}"
 PARAMS: dict[str, Param] = {
     "workflow": Table(),
@@ -102,29 +105,39 @@ class ComfyUIProvider:
         return self.service.auth_state()
 
     def check(self, cancel: Cancel) -> Health:
-        """Is the server there, and does it have every node of the workflow?"""
+        """Is the server there, and does it have every node, model file and sampler of the workflow?"""
         system = self.server.told("GET", "system_stats", cancel)
-        missing = [name for name in self.workflow.classes() if not self._has(name, cancel)]
+        shown = {name: self.server.shown(name, cancel) for name in self.workflow.classes()}
+        missing = [name for name, node in shown.items() if node is None]
         version = quoted(text_at(system, "system", "comfyui_version"), limit=40)
         devices = [quoted(text_at(each, "name"), limit=80) for each in list_at(system, "devices")]
         notes = tuple(filter(None, (version and f"ComfyUI {version}", *devices)))
         if missing:
             hint = "install these custom nodes on the server, or take them out of the workflow"
             return Health("ok", f"the server has no node {', '.join(missing)}", hint, notes)
+        if lacks := list(self._lacks(shown)):
+            hint = "put such files into the server's models folder, or name what `thumbforge provider models` lists"
+            return Health("ok", f"the server lacks {'; '.join(lacks[:SHOWN])}", hint, notes)
         return Health("ok", notes=notes)
 
     def models(self, cancel: Cancel) -> tuple[str, ...]:
-        """The checkpoint files that the server has."""
-        shown = self.server.told("GET", "object_info/CheckpointLoaderSimple", cancel)
-        names = at(shown, "CheckpointLoaderSimple", "input", "required", "ckpt_name", 0)
-        return tuple(quoted(name, limit=200) for name in names if isinstance(name, str)) if names else ()
+        """The model files that the server has for checkpoints and, where the workflow loads one, for its other loaders
+        of models."""
+        loaders = {"CheckpointLoaderSimple": "ckpt_name"} | {
+            name: field for name, field in LOADERS.items() if name in self.workflow.classes()
+        }
+        found = [choices(self.server.shown(name, cancel), field) for name, field in loaders.items()]
+        return tuple(dict.fromkeys(quoted(name, limit=200) for names in found for name in names or ()))
+
+    def _lacks(self, shown: Mapping[str, Any]) -> Iterator[str]:
+        """What the workflow names and the server does not have."""
+        for node, name, text in self.workflow.fixed_texts():
+            known = choices(shown.get(self.workflow.class_of(node)), name)
+            if known is not None and text not in known:
+                yield f"{quoted(text, limit=100)} for {name} of {self.workflow.title(node)}"
 
     def _key(self) -> str:
         return self.service.key()
-
-    def _has(self, name: str, cancel: Cancel) -> bool:
-        reply = self.server.ask("GET", f"object_info/{name}", cancel)
-        return reply.status == 200 and at(parsed(reply.body), name) is not None
 
     def _queued(self, request: Request, call: Call) -> str:
         """Queue the filled-in workflow under the attempt's id; old servers give an id of their own."""

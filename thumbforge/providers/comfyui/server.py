@@ -80,6 +80,11 @@ class Server:
         """The record of a job that is over, None where it is not, or not known."""
         return at(self.told("GET", f"history/{job_id}", cancel), job_id)
 
+    def shown(self, name: str, cancel: Cancel) -> Any:
+        """What the server tells of a kind of node, None where it has none of that name."""
+        reply = self.ask("GET", f"object_info/{name}", cancel)
+        return at(parsed(reply.body), name) if reply.status == 200 else None
+
     def place(self, job_id: str, cancel: Cancel, timeout_s: float = ANSWER_S) -> str:
         """Where the job is: "running", "pending", or "" where the server does not know it."""
         queue = self.told("GET", "queue", cancel, timeout_s=timeout_s)
@@ -115,3 +120,16 @@ class Server:
             self.ask("POST", "free", cancel, json={"unload_models": True, "free_memory": True})
         except ProviderError:
             return
+
+
+def choices(node: Any, name: str) -> list[str] | None:
+    """What an input of such a node may be, of a fixed list that the server tells in one of two ways; None where it may
+    be anything, or a picture, which is uploaded first."""
+    for kind in ("required", "optional"):
+        told = at(node, "input", kind, name)
+        if at(told, 1, "image_upload"):
+            return None
+        listed = at(told, 0) if isinstance(at(told, 0), list) else at(told, 1, "options")
+        if isinstance(listed, list):
+            return [each for each in listed if isinstance(each, str)]
+    return None

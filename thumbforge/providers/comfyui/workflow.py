@@ -79,6 +79,16 @@ class Workflow:
         """Whether the seed goes into this input."""
         return self.places.get("seed") == (node, name) or at(self.graph, node, "inputs", name) == "{seed}"
 
+    def fixed_texts(self) -> Iterator[tuple[str, str, str]]:
+        """(node, input, text) for each text that every job has as it stands: names of files, samplers and the like."""
+        filled = set(self.places.values())
+        for node, name, text in _texts(self.graph):
+            if (node, name) not in filled and not _FOUND.search(text):
+                yield node, name, text
+
+    def class_of(self, node: str) -> str:
+        return str(self.graph[node]["class_type"])
+
     def classes(self) -> tuple[str, ...]:
         return tuple(sorted({entry["class_type"] for entry in self.graph.values()}))
 
