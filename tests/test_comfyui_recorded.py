@@ -10,11 +10,17 @@ from typing import Any
 
 import pytest
 
+from tests.recorded_server import Play, RecordedServer, Respond, Seen, answer, routed
+from tests.stubs.comfyui_kit import ROUTES, provider_at
+from thumbforge.cancel import Cancel
 from thumbforge.errors import OutputMissing, ProviderError, ProviderSetup, ProviderTransient, UsageError
 from thumbforge.pixels.kinds import media_type
 from thumbforge.providers.comfyui import errors
 from thumbforge.providers.comfyui.adapter import ComfyUIProvider
+from thumbforge.providers.comfyui.server import Server
 from thumbforge.providers.comfyui.workflow import Workflow
+from thumbforge.providers.service import Service
+from thumbforge.testing import a_call, a_reference, a_request
 from thumbforge.web.http import Reply
 
 NO_GRAPH = Workflow({}, {}, "")
@@ -126,3 +132,89 @@ def test_an_interrupted_job_is_no_failure_of_the_workflow() -> None:
     ended = [errors.ended(record, workflow, "") for _, record, workflow in jobs("interrupt")]
     assert ProviderTransient in [type(error) for error in ended]
     assert {type(error) for error in ended} <= {ProviderTransient, type(None)}
+
+
+def served(story: str) -> Respond:
+    """What was said to this method and path, each time the next, and the last for ever."""
+    told: dict[tuple[str, str], list[Any]] = {}
+    for each in steps(story):
+        request, response = each["request"], each["response"]
+        if "json" in response and response["json"] is not None:
+            told.setdefault((request["method"], request["path"].partition("?")[0]), []).append(response)
+
+    def respond(seen: Seen) -> Play:
+        left = told.get((seen.method, seen.path), [{"status": 200, "json": {}}])
+        said = left.pop(0) if len(left) > 1 else left[0]
+        return answer(said["json"], said["status"])
+
+    return respond
+
+
+def server_of(recorded: RecordedServer) -> Server:
+    return Server(Service("comfyui", recorded.url, recorded.url, (), "", needs_key=False), NO_GRAPH)
+
+
+def test_where_a_job_is_follows_the_queue_that_is_told() -> None:
+    """Waiting ones stand in any order; a running one that is interrupted goes on running for a while; one that was
+    taken out looks like one that was never known."""
+    queued = [
+        each for each in steps("queue") if (each["request"]["method"], each["request"]["path"]) == ("POST", "/prompt")
+    ]
+    running, waiting, _, front = [each["response"]["json"]["prompt_id"] for each in queued]
+    with RecordedServer(served("queue")) as recorded:
+        server = server_of(recorded)
+        assert server.place(running, Cancel()) == "running"
+        assert [server.place(job, Cancel()) for job in (waiting, front)] == ["", "pending"]
+        assert server.job(waiting, Cancel()) is None
+        assert not server.has(waiting, Cancel())
+
+
+def test_a_job_that_the_history_forgot_is_not_known() -> None:
+    """And memory that is freed answers nothing, which is no fault."""
+    with RecordedServer(served("history")) as recorded:
+        server = server_of(recorded)
+        [job] = step("history", "the newest")["response"]["json"]
+        assert server.job(job, Cancel()) is None
+        server.free_memory(Cancel())
+        assert recorded.paths()[-1] == "/free"
+
+
+@pytest.mark.parametrize(
+    ("note", "name"),
+    [
+        ("the same name, other bytes: another name comes back", "tf_hero_2c67a8b6 (1).png"),
+        ("into a subfolder", "tf/tf_hero_2c67a8b6.png"),
+    ],
+)
+def test_a_reference_is_named_as_the_server_kept_it(note: str, name: str, tmp_path: Path) -> None:
+    """From the upload story: in the workflow stands what came back."""
+    kept = answer(step("upload", note)["response"]["json"])
+    with RecordedServer(routed({**ROUTES, "/upload/image": kept, "/history": answer({})})) as recorded:
+        provider = provider_at(recorded.url)
+        sent = provider._values(a_request(a_reference(tmp_path / "hero.png")), a_call(tmp_path))
+    assert sent["reference"] == name
+
+
+def test_a_check_reads_what_the_server_tells() -> None:
+    """From the server story: its version, its nodes, and the values that an input may have."""
+    graph = {
+        "1": {"class_type": "EmptyImage", "inputs": {"color": "{seed}", "words": "{prompt}"}},
+        "2": {"class_type": "ImageScale", "inputs": {"image": ["1", 0], "upscale_method": "bislerp"}},
+        "9": {"class_type": "SaveImage", "inputs": {"images": ["2", 0], "filename_prefix": "x"}},
+    }
+    with RecordedServer(served("server")) as recorded:
+        health = ComfyUIProvider({"workflow": graph, "base_url": recorded.url}).check(Cancel())
+        assert health.notes[0] == "ComfyUI 0.3.64"
+        assert health.problem == "the server lacks bislerp for upscale_method of ImageScale (node 2)"
+        graph["3"] = {"class_type": "NoSuchNode", "inputs": {}}
+        health = ComfyUIProvider({"workflow": graph, "base_url": recorded.url}).check(Cancel())
+        assert health.problem == "the server has no node NoSuchNode"
+
+
+def test_text_is_no_picture_and_an_animation_is_one() -> None:
+    """From the story other_outputs."""
+    found = [
+        (workflow.saved(record), errors.no_picture(record, workflow)) for _, record, workflow in jobs("other_outputs")
+    ]
+    assert [bool(saved) for saved, _ in found] == [False, True]
+    assert type(found[0][1]) is OutputMissing
