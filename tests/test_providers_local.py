@@ -14,7 +14,7 @@ from typing import Any, ClassVar, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image, ImageDraw, ImageOps
+from PIL import Image, ImageDraw, ImageOps, ImageStat
 
 from thumbforge import models
 from thumbforge.errors import ProviderBadRequest
@@ -148,6 +148,24 @@ def test_the_subject_keeps_its_colours(tmp_path: Path, look: str, free: Free) ->
         red, green, blue = picture.getpixel(brow)
         assert min(red, green, blue) > 150, (look, video)
         assert max(red, green, blue) - min(red, green, blue) < 60, (look, video)
+
+
+@pytest.mark.parametrize("look", ["photo", "split", "card"])
+@pytest.mark.parametrize("free", [Free("foot", 13), Free("middle", 6), RIGHT], ids=str)
+def test_a_hero_without_a_subject_is_shown(tmp_path: Path, look: str, free: Free) -> None:
+    """A pattern, a logo, a screenshot: what it shows is seen above or beside the words, and they begin below it."""
+    cells = Image.frombytes("L", (30, 30), bytes(255 * ((n + n // 30) % 2) for n in range(900)))
+    cells.resize((600, 600), Image.Resampling.NEAREST).convert("RGB").save(tmp_path / "cells.png")
+    hero = reference_to(tmp_path / "cells.png")
+    placed = staged(replace(scene(look, free), hero=File(hero.path, hero.sha256)), 640, 360)
+    assert placed
+    assert placed.subject.kind == "none"
+    left, top, right, foot = placed.window if look == "card" else placed.photo
+    middle, high = (max(left, 0) + min(right, 640)) / 2, (max(top, 0) + min(foot, 360)) / 2
+    picture = painted(tmp_path, hero, look, free)
+    seen = picture.crop((round(middle) - 30, round(high) - 30, round(middle) + 30, round(high) + 30)).convert("L")
+    assert ImageStat.Stat(seen).stddev[0] > 50
+    assert not free.across or 0 < placed.words_top() <= 0.6 * 360
 
 
 def test_a_transparent_hero_stands_on_the_coloured_ground(tmp_path: Path) -> None:

@@ -99,14 +99,14 @@ class Placed:
 
     def words_top(self) -> float:
         """Where words that lie across begin at the highest; 0 where they stand beside the subject."""
-        if not self.free.across or self.box is None:
+        if not self.free.across:
             return 0.0
         layout = self.free.at / 24 * self.height
         if self.look == "card":
             return max(layout, floor_of(self.free, self.height))
         if self.face:
             return max(layout, min(self.face[3] + _BELOW_CHIN * self.height, 0.6 * self.height))
-        return max(layout, min(floor_of(self.free, self.height), self.box[3]))
+        return max(layout, min(floor_of(self.free, self.height), (self.box or self.photo)[3]))
 
     def spared(self) -> Image.Image:
         """White (L) where the subject stands and no word does, black where words stand, a soft step between: where no
