@@ -2,12 +2,15 @@
 
 THUMBFORGE_REAL_COMFYUI=http://127.0.0.1:8188 pytest -m real tests/test_comfyui_server.py
 
-It needs no model, and draws a few plain pictures into the server's output folder.
+It needs no model, and draws a few plain pictures into the server's output folder. With THUMBFORGE_RECORD_INTO=folder
+what is said is written down there, a test a file, in the form of tests/data/recorded.
 """
 
 from __future__ import annotations
 
+import base64
 import io
+import json
 import os
 import uuid
 from collections.abc import Iterator
@@ -20,6 +23,7 @@ import pytest
 from PIL import Image
 
 from tests.recorded_server import RecordedServer
+from tests.recorder import Recorder
 from tests.stubs.comfyui_kit import Comfy
 from thumbforge.cancel import Cancel
 from thumbforge.errors import ProviderSetup
@@ -40,7 +44,12 @@ GRAPH: dict[str, Any] = {
 @pytest.fixture(params=["recorded", pytest.param("real", marks=pytest.mark.real)])
 def address(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     if request.param == "real":
-        yield os.environ.get("THUMBFORGE_REAL_COMFYUI", "http://127.0.0.1:8188")
+        theirs = os.environ.get("THUMBFORGE_REAL_COMFYUI", "http://127.0.0.1:8188")
+        if folder := os.environ.get("THUMBFORGE_RECORD_INTO"):
+            with Recorder(theirs, Path(folder) / f"{request.node.name}.json") as recorder:
+                yield recorder.url
+        else:
+            yield theirs
         return
     monkeypatch.setattr(comfyui, "ASK_S", 0.005)
     with RecordedServer(Comfy()) as server:
@@ -109,3 +118,19 @@ def test_a_workflow_that_the_server_refuses_says_what_helps(
     with pytest.raises(ProviderSetup) as caught:
         provider(address, graph, **params).generate(a_request(seed=2**40), attempt(tmp_path))
     assert hint in caught.value.hint
+
+
+def test_what_is_recorded_is_what_was_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job through the recorder: the same picture, and a story with every exchange, without the address and the key."""
+    monkeypatch.setattr(comfyui, "ASK_S", 0.005)
+    monkeypatch.setenv("THUMBFORGE_COMFYUI_API_KEY", "a-secret-0123456789")
+    with RecordedServer(Comfy()) as server, Recorder(server.url, tmp_path / "story.json") as recorder:
+        monkeypatch.setenv("THUMBFORGE_COMFYUI_ORIGINS", recorder.url)
+        found = provider(recorder.url).generate(a_request(), attempt(tmp_path))
+    text = (tmp_path / "story.json").read_text()
+    exchanges = json.loads(text)["exchanges"]
+    picture = next(each["response"] for each in exchanges if each["request"]["path"].startswith("/view"))
+    assert ("POST", "/prompt") in [(each["request"]["method"], each["request"]["path"]) for each in exchanges]
+    assert base64.b64decode(picture["base64"]) == found.data
+    assert "a-secret" not in text
+    assert server.url.removeprefix("http://") not in text
