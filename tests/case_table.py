@@ -139,6 +139,8 @@ def cases() -> Iterator[Case]:
         for path in sorted((DATA / folder).iterdir()):
             marks = (PLAYED.get(path.name, path.name), f'"{path.stem}"', f"[{path.stem}")
             yield Case(name, path.name, "read for what it is", marks)
+    for path in sorted((DATA / "recorded/ytdlp").iterdir()):
+        yield Case("yt-dlp 2026.10.26, recorded", path.name, "read, or told what it is", (f"[{path.name}]",))
     for client in ("openai", "gemini"):
         for each in read(f"recorded/{client}/errors.json")["answers"]:
             right = f"status {each['status']}" + (
@@ -169,7 +171,7 @@ FILES = (
 OTHERS = (
     "complaints", "comfyui_recorded", "comfyui_server", "sdk_requests", "sdk_errors", "sources_api", "sources_contract",
     "sources_files", "sources_links", "fetch_api", "fetch_files", "fetch_thumbnails", "imaging_cases", "imaging_text",
-    "runs_brake", "wire_storms",
+    "runs_brake", "wire_storms", "ytdlp_recorded",
 )  # fmt: skip
 
 

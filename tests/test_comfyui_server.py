@@ -121,7 +121,7 @@ def test_a_workflow_that_the_server_refuses_says_what_helps(
 
 
 def test_what_is_recorded_is_what_was_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A job through the recorder: the same picture, and a story with every exchange, without the address and the key."""
+    """The same picture, and a story with every exchange, without the address and the key."""
     monkeypatch.setattr(comfyui, "ASK_S", 0.005)
     monkeypatch.setenv("THUMBFORGE_COMFYUI_API_KEY", "a-secret-0123456789")
     with RecordedServer(Comfy()) as server, Recorder(server.url, tmp_path / "story.json") as recorder:

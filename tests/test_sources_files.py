@@ -290,14 +290,17 @@ def test_a_list_without_titles_says_where_they_come_from(tmp_path: Path) -> None
 def test_what_ytdlp_was_asked_for_is_told_as_that(tmp_path: Path) -> None:
     """Two addresses in one call, a list of lists, and a part of a list are no broken files."""
     one = json.dumps({"id": "PLx0000000000", "entries": [{"id": "tfVid000001", "title": "One"}]})
-    with pytest.raises(SourceError, match="holds 2 lists, one a line"):
+    with pytest.raises(SourceError, match="holds 2 lists or videos, one a line"):
         read_file(saved(tmp_path, "two.json", f"{one}\n{one}\n"))
+    video = json.dumps({"id": "tfVid000002", "_type": "video", "title": "Two"})
+    with pytest.raises(SourceError, match="save each address in a file of its own"):
+        read_file(saved(tmp_path, "list and video.json", f"{one}\n{video}\n"))
     lists = {"entries": [{"_type": "url", "ie_key": "YoutubeTab", "url": "https://www.youtube.com/playlist?list=PLx"}]}
     with pytest.raises(SourceError, match="is a list of its own"):
         read_file(saved(tmp_path, "lists.json", json.dumps(lists)))
     part = {**json.loads(one), "playlist_count": 6, "requested_entries": [3]}
     found = read_file(saved(tmp_path, "part.json", json.dumps(part)))
-    assert found.warnings == ("part holds 3 to 3 of the list's 6 videos, as yt-dlp was asked (-I)",)
+    assert found.warnings == ("part holds video 3 of the list's 6, as yt-dlp was asked (-I)",)
 
 
 def test_a_csv_without_parts_is_numbered(tmp_path: Path) -> None:

@@ -72,6 +72,8 @@ def from_ytdlp(document: Any, name: str) -> FetchedPlaylist:
     if "entries" in document and str(document.get("id", "")).startswith("RD"):
         hint = "name a playlist that its owner made"
         raise SourceError(f"{name} is a mix: YouTube makes it anew for every viewer", hint=hint)
+    if tab_in(str(document.get("webpage_url", ""))) in ("playlists", "podcasts", "releases"):
+        raise SourceError(f"{name} is a page of playlists, not one of them", hint="fetch each by its own address")
     entries = list(_entries(document, name))
     items: list[Item] = []
     skipped: list[Skipped] = []
@@ -84,11 +86,15 @@ def from_ytdlp(document: Any, name: str) -> FetchedPlaylist:
             skipped.append(item)
     count = document.get("playlist_count")
     expected = count if isinstance(count, int) else 0
+    if not items and document.get("requested_entries") == []:
+        raise SourceError(
+            f"{name} holds none of the list's {expected} videos: yt-dlp was asked for others (-I)", hint=HINT
+        )
     if not items:
         raise nothing_left(name, expected, skipped)
     missing = max(0, expected - len(entries))
     if missing and (asked := _asked_for(document)):
-        warnings.append(f"{name} holds {asked} of the list's {expected} videos, as yt-dlp was asked (-I)")
+        warnings.append(f"{name} holds {asked} of the list's {expected}, as yt-dlp was asked (-I)")
     elif missing:
         warnings.append(f"{name} says it has {expected} videos but lists {len(entries)}: fetch it anew")
     return FetchedPlaylist(
@@ -138,8 +144,8 @@ def _json(text: str, name: str) -> Any:
 
 def _json_fault(text: str, error: json.JSONDecodeError) -> str:
     if len(lines := [line for line in text.splitlines() if line.startswith("{")]) > 1:
-        if all('"entries"' in line for line in lines):
-            return f"holds {len(lines)} lists, one a line: save each address in a file of its own"
+        if any('"entries"' in line for line in lines):
+            return f"holds {len(lines)} lists or videos, one a line: save each address in a file of its own"
         return "has one object a line (`-j`); use `-J`, which prints the list as one"
     if text.lstrip()[:1] not in "{[":
         return f"is not JSON: it begins with {text.split()[0][:20]!r}; keep yt-dlp's messages out of the file"
@@ -198,11 +204,14 @@ def _seconds(value: Any) -> float | None:
 
 
 def _asked_for(document: dict[str, Any]) -> str:
-    """The entries that `-I` chose, "" where the whole list was wanted."""
+    """The places that `-I` chose, "" where the whole list was wanted."""
     places = document.get("requested_entries")
     if not isinstance(places, list) or not places or not all(isinstance(place, int) for place in places):
         return ""
-    return f"{min(places)} to {max(places)}"
+    if len(places) > 1 and places == list(range(places[0], places[-1] + 1)):
+        return f"videos {places[0]} to {places[-1]}"
+    shown = ", ".join(map(str, places[:5])) + (", …" if len(places) > 5 else "")
+    return f"{'video' if len(places) == 1 else 'videos'} {shown}"
 
 
 def _list_id(own: str, channel: str, address: str) -> str:
