@@ -113,6 +113,8 @@ def _entry_of(row: Row, before: Entry | None, store: AssetStore, *, is_chosen: b
     if final is None or row.action != "skip" or row.status != "completed":
         return None
     if before and before.art_key == row.art_key and not is_chosen:
+        if before.final_key == final.final_key and _is_as_it_was(row, before):
+            return before
         if row.art is None or row.art.picture.sha256 != before.art:
             return before
         is_approved = before.approved
@@ -131,6 +133,19 @@ def _entry_of(row: Row, before: Entry | None, store: AssetStore, *, is_chosen: b
         final_key=final.final_key,
         final=final.picture.sha256,
         name=wanted.export_name,
+    )
+
+
+def _is_as_it_was(row: Row, before: Entry) -> bool:
+    """Asked of thousands of items that nothing has become of."""
+    wanted, final, art = row.wanted, row.final, row.art
+    return (
+        art is not None
+        and final is not None
+        and before.art == art.picture.sha256
+        and before.final == final.picture.sha256
+        and before.key == wanted.key
+        and before.name == wanted.export_name
     )
 
 

@@ -171,7 +171,8 @@ class _Reader:
         export = out.get(item.item_key)
         if item.item_key in chosen:
             is_it = export is not None and export.final_key in {entry.final_key, item.final_key(entry.art)}
-            return export and replace(export, locked=entry.approved and is_it)
+            locked = entry.approved and is_it
+            return replace(export, locked=locked) if export and export.locked != locked else None
         if not entry.approved:
             return None
         if export and export.final_key == entry.final_key:
@@ -184,14 +185,13 @@ class _Reader:
         """The newest art of a key; where the lock has `chosen` one, that, and another only where it is nowhere here."""
         there, lost, damaged, ignoring = {}, {}, {}, set()
         found = art_by_keys(self._database, keys)
-        has = {(key, art.picture.sha256) for key, art in found} if chosen else set()
-        given = {
-            key: told for key, sha in chosen.items() if (key, sha) not in has and (told := stored(self._store, sha))
-        }
+        has = {key for key, art in found if chosen.get(key) == art.picture.sha256}
+        absent = ((key, stored(self._store, sha256)) for key, sha256 in chosen.items() if key not in has)
+        given = {key: art for key, art in absent if art}
         there.update(given)
         for key, art in found:
             sha256 = chosen.get(key, art.picture.sha256)
-            if sha256 != art.picture.sha256 and (key in given or (key, sha256) in has):
+            if sha256 != art.picture.sha256 and (key in given or key in has):
                 continue
             state = self._asset(art.picture)
             if isinstance(state, Damage):
