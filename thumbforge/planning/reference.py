@@ -137,7 +137,7 @@ def hero_remark(info: PictureInfo) -> str:
     if info.width < _SOFT_BELOW[0] or info.height < _SOFT_BELOW[1]:
         said.append("below {}x{}, so pictures of it are soft".format(*_SOFT_BELOW))
     if abs(info.width * 9 / (info.height * 16) - 1) > _ABOUT:
-        said.append("not about 16:9, so it is cropped, and black bars baked into it are cut off")
+        said.append("not about 16:9, what lies around its subject may be cropped, black bars baked into it are cut off")
     return f"the hero is {info.width}x{info.height}: {'; '.join(said)}" if said else ""
 
 
