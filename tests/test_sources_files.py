@@ -303,6 +303,15 @@ def test_what_ytdlp_was_asked_for_is_told_as_that(tmp_path: Path) -> None:
     assert found.warnings == ("part holds video 3 of the list's 6, as yt-dlp was asked (-I)",)
 
 
+@pytest.mark.parametrize("more", [{}, {"kind": "youtube#playlistItemListResponse", "items": []}])
+def test_a_saved_error_of_the_data_api_keeps_its_reason(more: dict[str, Any], tmp_path: Path) -> None:
+    """It is no file of yt-dlp's, and says what YouTube said."""
+    document = {"error": {"code": 403, "message": "The request cannot be completed."}, **more}
+    with pytest.raises(SourceError, match="an error of the YouTube Data API, not a list: The request cannot") as caught:
+        read_file(saved(tmp_path, "list.json", json.dumps(document)))
+    assert "yt-dlp" not in caught.value.hint
+
+
 def test_a_csv_without_parts_is_numbered(tmp_path: Path) -> None:
     """Without the column `part` the rows are parts 1 to n; label, text and topic are read where they are."""
     text = 'video,title,text,label\ntfVid000001,"A, ""b""\nc",*A*,\ntfVid000002,=1+1,,BONUS\n'

@@ -18,6 +18,7 @@ from thumbforge.errors import SourceError
 from thumbforge.models import Item, Playlist, PlaylistHead
 from thumbforge.sources.fetched import FetchedPlaylist, Skipped, nothing_left, playlist_id, whole
 from thumbforge.sources.links import video_in
+from thumbforge.text import one_line
 from thumbforge.web.answers import at
 
 _DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
@@ -27,7 +28,9 @@ _HINT = "save the answers of playlistItems as they are, all pages in one JSON li
 
 def is_page(document: Any) -> bool:
     """Whether it is an answer of the Data API."""
-    return isinstance(document, dict) and str(document.get("kind", "")).startswith("youtube#")
+    if not isinstance(document, dict):
+        return False
+    return str(document.get("kind", "")).startswith("youtube#") or isinstance(at(document, "error", "code"), int)
 
 
 def from_pages(
@@ -81,7 +84,9 @@ def said(fields: Any, *path: str) -> str:
 
 def _rows(page: Mapping[str, Any], name: str) -> list[Any]:
     if page.get("error"):
-        raise SourceError(f"{name} holds an error of the YouTube Data API, not a list", hint=_HINT)
+        words = one_line(said(page, "error", "message"), 200)
+        told = f"{name} holds an error of the YouTube Data API, not a list{f': {words}' if words else ''}"
+        raise SourceError(told, hint="ask the API again, and save what it answers then")
     rows = page.get("items")
     if not isinstance(rows, list):
         raise SourceError(f"{name} has no list `items`: it is no whole answer of the YouTube Data API", hint=_HINT)
