@@ -348,3 +348,15 @@ def test_audit_and_status_tell_where_a_lock_is_out_of_date(done: Project) -> Non
     assert done.run("check").code == 2
     told = done.run("audit", "--json")
     assert (told.code, [found["kind"] for found in told.document["findings"]]) == (1, ["lock"])
+
+
+def test_a_run_that_is_resumed_writes_it(project: Project) -> None:
+    """Killed in the middle, and gone on with from its own plan: what another run made meanwhile keeps its entry."""
+    assert project.batch("only=3").code == 0
+    killed = project.with_environment(THUMBFORGE_FAULT="staged.after:kill").run("batch", "series=show", "only=1-2")
+    assert killed.code == -9
+    assert list(entries(project)) == [video(3)]
+    [run] = project.query("SELECT id FROM run WHERE kind = 'batch' AND finished_at IS NULL")
+    assert project.run("runs", "resume", run["id"]).code == 0
+    assert list(entries(project)) == [video(1), video(2), video(3)]
+    assert project.batch().out.startswith("Nothing to do")

@@ -176,12 +176,14 @@ def unmet(rows: Iterable[Row], lock: Lock | None, chosen: Collection[str] = ()) 
     """How many items have a picture of other art than the lock names for their very request."""
     if lock is None:
         return 0
-    found = ((row, lock.of(*place_of(row.wanted), row.wanted.art_key)) for row in rows if row.final and row.art)
-    return sum(
-        entry.art_key == row.art_key and row.art.picture.sha256 != entry.art
-        for row, entry in found
-        if entry and row.art and row.wanted.item_key not in chosen
-    )
+    apart = (row for row in rows if row.art and row.final and not row.is_chosen)
+    unchosen = (row for row in apart if row.wanted.item_key not in chosen)
+    found = ((row, lock.of(*place_of(row.wanted), row.wanted.art_key)) for row in unchosen)
+    return sum(entry is not None and entry.art_key == row.art_key and not _has_art(row, entry) for row, entry in found)
+
+
+def _has_art(row: Row, entry: Entry) -> bool:
+    return row.art is not None and row.art.picture.sha256 == entry.art
 
 
 def is_stale(series: Series, rows: Iterable[Row], lock: Lock | None, store: AssetStore) -> bool:
