@@ -233,6 +233,10 @@ def test_an_approved_picture_that_is_not_here_is_not_painted_anew(a: Project, b:
     told = b.batch("only=3,5", "--json")
     assert (told.code, b.calls) == (4, 0)
     assert all("takes unlock" in found["error"] for found in told.document["items"])
+    assert b.run("takes", "unlock", "3", "series=show").code == 0
+    assert entries(b)[video(3)]["approved"] is False
+    foreseen = b.batch("only=3,5", "--dry-run", "--json").document["plan"]
+    assert [row["action"] for row in foreseen] == ["create", "skip"]
 
 
 def test_a_clone_without_the_art_is_told_why_it_would_pay(a: Project, tmp_path: Path) -> None:

@@ -56,13 +56,12 @@ def keep_approval(project: Project, planned: PlannedSeries, row: Row, approved: 
     ledger, so it is written first."""
     series, place = planned.series, place_of(row.wanted)
     before = find_lock(project.root, series.name)
-    head, entries = renewed(series, planned.rows, before, project.store) or (
-        before and before.head,
-        tuple(found[-1] for found in before.entries.values()) if before else (),
-    )
-    told = tuple(e._replace(approved=approved) if (e.video, e.place) == place else e for e in entries)
-    if head and (told != entries or before is None):
-        write_lock(project, series.name, head, told)
+    known = (before.head, before.all) if before else None
+    if now := renewed(series, planned.rows, before, project.store) or known:
+        head, entries = now
+        told = tuple(e._replace(approved=approved) if (e.video, e.place) == place else e for e in entries)
+        if (head, told) != known:
+            write_lock(project, series.name, head, told)
     with project.ledger() as ledger:
         exports.lock(ledger.database, series.name, row.wanted.item_key, approved, ledger.now())
 

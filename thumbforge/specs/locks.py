@@ -116,6 +116,11 @@ class Lock:
         return Lock(self.head, {place: found for place, found in self.entries.items() if place not in gone})
 
     @property
+    def all(self) -> tuple[Entry, ...]:
+        """One entry for each place, in the order of the file; the last one that a merge has kept."""
+        return tuple(found[-1] for found in self.entries.values())
+
+    @property
     def is_merged(self) -> bool:
         """Whether a merge left more than one line for a place."""
         return any(len(found) > 1 for found in self.entries.values())
