@@ -42,14 +42,14 @@ class Server:
         path: str,
         cancel: Cancel,
         *,
-        timeout_s: float = ANSWER_S,
+        timeout_s: float | None = None,
         json: Any = None,
         form: Mapping[str, str] | None = None,
         files: list[Part] | None = None,
     ) -> Reply:
         reply = self.service.exchange(
-            method, path, self.service.key(), cancel=cancel, timeout_s=timeout_s, headers=self.headers(), json=json,
-            form=form, files=files,
+            method, path, self.service.key(), cancel=cancel, timeout_s=timeout_s or ANSWER_S,
+            headers=self.headers(), json=json, form=form, files=files,
         )  # fmt: skip
         self._is_known = True
         return reply
@@ -85,7 +85,7 @@ class Server:
         reply = self.ask("GET", f"object_info/{name}", cancel)
         return at(parsed(reply.body), name) if reply.status == 200 else None
 
-    def place(self, job_id: str, cancel: Cancel, timeout_s: float = ANSWER_S) -> str:
+    def place(self, job_id: str, cancel: Cancel, timeout_s: float | None = None) -> str:
         """Where the job is: "running", "pending", or "" where the server does not know it."""
         queue = self.told("GET", "queue", cancel, timeout_s=timeout_s)
         for place in ("running", "pending"):
