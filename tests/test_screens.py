@@ -47,6 +47,7 @@ SCREENS: dict[str, tuple[str, ...]] = {
     "playlist-show": ("playlist", "show", "show"),
     "playlist-show-at": ("playlist", "show", "show", "--at", "2100-01-01T00:00Z"),
     "playlist-log": ("playlist", "log", "show"),
+    "playlist-propose-text": ("playlist", "propose-text", "show"),
     "playlist-renumber": ("playlist", "renumber", "show", "--start", "9", "--dry-run"),
     "hero-list": ("hero", "list"),
     "hero-show": ("hero", "show", "{hero}"),

@@ -12,7 +12,7 @@ from thumbforge.commands.operands import PLAYLIST, there_are
 from thumbforge.commands.verbs import Arguments, Verb
 from thumbforge.errors import Exit, NotFound, UsageError
 from thumbforge.tasks.options import Option, flag, moment, whole
-from thumbforge.text import nearest, one_line
+from thumbforge.text import counted, nearest, one_line
 
 if TYPE_CHECKING:
     from thumbforge.models import Item
@@ -166,6 +166,29 @@ def _renumber(project: Project, arguments: Arguments) -> int:
     return Exit.DONE
 
 
+def _propose_text(project: Project, arguments: Arguments) -> int:
+    from thumbforge.commands.telling.view import print_table, write
+    from thumbforge.playlists.words import proposals, propose_text
+
+    loaded, is_applied = find(project, arguments.words[0]), arguments.options["apply"]
+    found = list(proposals(loaded.spec).values())
+    new = sum(row.is_new for row in found)
+    if is_applied and new:
+        propose_text(project.root, loaded.spec.playlist.id)
+    if arguments.as_json:
+        head = {"playlist": loaded.spec.playlist.id, "name": loaded.name, "applied": is_applied and new > 0}
+        print_json({**head, "items": [asdict(row) for row in found], "exit_code": Exit.DONE})
+        return Exit.DONE
+    print_table(
+        ("part", "title", "text", "proposed"),
+        [(_number(row.part), row.title, row.kept or "", (row.text or "") if row.is_new else "") for row in found],
+    )
+    kept, none = sum(row.kept is not None for row in found), sum(row.kept is None and not row.text for row in found)
+    told = f"{counted(new, 'text')} {'written' if is_applied else 'proposed'}, {kept} kept, {none} without a good one."
+    write(f"\n{told}{f' --apply writes them into {loaded.name}.yaml.' if new and not is_applied else ''}")
+    return Exit.DONE
+
+
 def find(project: Project, word: str) -> LoadedPlaylist:
     """The playlist of the project with this name, id or address. Raises NotFound."""
     catalog = project.catalog
@@ -258,7 +281,7 @@ def _day(at: float | None) -> str:
 
 class Playlists(ThumbCommand):
     name = "playlist"
-    doc_purpose = "list or show playlists, tell what changed in them, or give their videos new parts"
+    doc_purpose = "list or show playlists, tell what changed, give new parts and short texts"
     doc_description = "NAME is a playlist's name, id or address."
     example = "playlist show my-list; playlist renumber my-list --start 0 --skip dQw4w9WgXcQ --dry-run"
     default = "list"
@@ -277,6 +300,13 @@ class Playlists(ThumbCommand):
             _log,
             "what changed in it, when, and by what: a fetch, renumber, or a hand",
             (Option("since", "changes from then on only", moment(), "DATE"),),
+        ),
+        Verb(
+            "propose-text",
+            (PLAYLIST,),
+            _propose_text,
+            "the few words of each title that are worth drawing, by rule; what a person wrote stays",
+            (flag("apply", "write them as `text:` into the YAML; comments and everything else stay"),),
         ),
         Verb(
             "renumber",

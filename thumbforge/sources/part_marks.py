@@ -73,6 +73,16 @@ def part_in(title: str) -> int | None:
     return None
 
 
+def without_part(title: str) -> str:
+    """The title without the mark that `part_in` reads; as it is where there is none."""
+    text = unicodedata.normalize("NFKC", title)
+    lower = text.lower()
+    for mark in _MARKS if len(lower) == len(text) else ():
+        if match := mark.search(lower):
+            return f"{text[: match.start()]} {text[match.end() :]}".strip()
+    return title
+
+
 def _value(number: str) -> int | None:
     if number.isdecimal():
         value = int(number)  # of any script: ١٢ is 12

@@ -20,7 +20,7 @@ from thumbforge.specs.splice import Text, applied, changed, flow, scalar, withou
 from thumbforge.text import one_line
 
 _HINT = "write `items:` as a list of lines that begin with `- `, without anchors and aliases, then try again"
-_OURS = ("title", "part", "duration", "removed")
+_OURS = ("title", "text", "part", "duration", "removed")
 """The fields of an item that are ever changed; the others are the user's."""
 _HEAD = ("title", "channel", "url", "language")
 _TOP = """\
