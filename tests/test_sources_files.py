@@ -285,6 +285,11 @@ def test_a_list_without_titles_says_where_they_come_from(tmp_path: Path) -> None
     with pytest.raises(SpecError) as caught:
         read_file(saved(tmp_path, "list.csv", "Video ID,Playlist Video Creation Timestamp\ntfVid000001,2026-01-01\n"))
     assert "fetch the playlist by its address" in caught.value.hint
+    about = "Playlist Id,Title,Visibility\nPLx0000000000,Mine,Public\n\n"
+    with pytest.raises(SpecError) as caught:
+        read_file(saved(tmp_path, "old.csv", f"{about}Video Id,Time Added\ntfVid000001,2026-01-01\n"))
+    assert "names no column title" in str(caught.value)
+    assert "fetch the playlist by its address" in caught.value.hint
 
 
 def test_what_ytdlp_was_asked_for_is_told_as_that(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """A playlist in CSV, as people and spreadsheets write it.
 
-The first line names the columns. A line `sep=;` before it, as Excel wants one, says the delimiter. A problem is told
-with the line in which its row begins.
+The first line names the columns; in files of Google Takeout a block about the list may stand above it. A line `sep=;`
+before all, as Excel wants one, says the delimiter. A problem is told with the line in which its row begins.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ _ALIASES = {
     "video id": "video", "id": "video", "url": "video", "video url": "video", "link": "video",
     "video title": "title", "name": "title",
 }  # fmt: skip
+_BLOCK = 4
+"""Rows in which the columns' names are looked for."""
 _SEP = re.compile(r"\s*\"?sep=(.)\"?\r?\n", re.IGNORECASE)
 
 
@@ -44,6 +46,7 @@ def from_csv(text: str, path: Path, warnings: tuple[str, ...] = ()) -> FetchedPl
     except csv.Error as error:
         told = "a quote is opened and not closed" if "end of data" in str(error) else str(error)
         problems.append(Problem(str(path), begins, "", f"not valid CSV: {told}"))
+    rows = rows[_head(rows) :]
     if not problems:
         items = tuple(_rows(rows, str(path), problems))
     if problems:
@@ -53,6 +56,11 @@ def from_csv(text: str, path: Path, warnings: tuple[str, ...] = ()) -> FetchedPl
         raise SourceError(f"{path.name} has a header but no rows", hint=_HINT)
     playlist = Playlist(playlist=PlaylistHead(id=playlist_id(path.stem), title=path.stem), items=items)
     return FetchedPlaylist(playlist, warnings=warnings, has_parts="part" in _names(rows[0][1]))
+
+
+def _head(rows: list[tuple[int, list[str]]]) -> int:
+    """The row that names the columns: the first, but in files of Takeout that tell of the list first."""
+    return next((at for at, (_, row) in enumerate(rows[:_BLOCK]) if "video" in _names(row)), 0)
 
 
 def _names(header: list[str]) -> list[str]:
