@@ -239,7 +239,7 @@ def test_done_items_do_not_count_towards_the_ceiling(done: Project) -> None:
             "there is no hero specs/heroes/nope.png",
             "paths count from",
         ),
-        (["series=show", "hero=deadbeef"], 3, "there is no run or iteration deadbeef", "no ledger yet"),
+        (["series=show", "hero=deadbeef"], 3, "there is no run or iteration deadbeef", "makes it a file"),
         (["series=show", "only=x"], 2, "only=x: x is no number or range", "only=3,7-9"),
         (["series=show", "only=7-5"], 2, "only=7-5: 7-5 is no number or range", "only=3,7-9"),
         (["series=show", "only=99"], 2, "only=99 selects no item", ""),

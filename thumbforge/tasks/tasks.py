@@ -46,7 +46,7 @@ def task_thumb() -> Iterator[dict[str, Any]]:
         for name in session.names:
             yield {**thumb_task(session, name), "basename": "thumb", "name": name.removeprefix("thumb:")}
         for name, error in session.lost.items():
-            yield lost_task(name, error)
+            yield lost_task(session, name, error)
     except ThumbforgeError as error:
         raise InvalidTask(spoken(describe(error))) from error
 
@@ -171,20 +171,21 @@ def thumb_task(session: Session, name: str) -> dict[str, Any]:
     }
 
 
-def lost_task(name: str, error: ThumbforgeError) -> dict[str, Any]:
+def lost_task(session: Session, name: str, error: ThumbforgeError) -> dict[str, Any]:
     """A series that cannot be planned here, as one task that fails with the reason: its neighbours are made."""
     return {
         "basename": "thumb",
         "name": name,
         "doc": clean(f"cannot be made here: {error}"),
-        "actions": [(_fail, [describe(error)])],
+        "actions": [(_fail, [session, name, error])],
         "io": {"capture": False},
         "verbosity": 2,
     }
 
 
-def _fail(text: str) -> Any:
-    return TaskFailed(text)
+def _fail(session: Session, name: str, error: ThumbforgeError) -> Any:
+    session.faults[name] = error
+    return TaskFailed(describe(error))
 
 
 class ThumbUpToDate:
