@@ -256,4 +256,4 @@ def test_every_built_in_template_is_listed() -> None:
 def test_the_fonts_of_a_layout_are_listed() -> None:
     """docs/templates.md names the fonts that a layout may use."""
     rows = table(sections(text("templates.md"))["Fonts"])
-    assert tuple(bare(row[0]) for row in rows) == fonts.DISPLAY
+    assert tuple(bare(row[0]) for row in rows) == fonts.FACES

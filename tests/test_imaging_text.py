@@ -215,14 +215,14 @@ def test_every_font_of_a_block_exists_and_blocks_ascend() -> None:
 
 def test_display_faces_have_all_of_ascii() -> None:
     """An English title depends on the asked font alone."""
-    for name in fonts.DISPLAY:
+    for name in fonts.FACES:
         assert set(range(0x20, 0x7F)) | {ord("…")} <= fonts.face(name).coverage
     assert fonts.usable("anton", "Plain title") == ("anton",)
 
 
 def test_capital_heights_are_the_fonts_own() -> None:
     """The cap heights of the table are those of the letter H."""
-    for name in fonts.DISPLAY:
+    for name in fonts.FACES:
         face = fonts.face(name)
         extents = face.hb.get_glyph_extents(face.hb.get_nominal_glyph(ord("H")))
         assert extents.y_bearing / face.upem == pytest.approx(fonts.FONTS[name].cap, abs=0.002)
@@ -386,3 +386,30 @@ def test_any_text_fits_any_box(text: str, width: int, height: int, most: int) ->
         return
     assert 1 <= len(found.lines) <= most
     assert (found.height + 0.1) * found.size <= height or found.size == 1
+
+
+def _advance(text: str, spacing: float) -> float:
+    setting = shape.prepare(clean.marked(text, "none"), "inter", spacing=spacing)
+    return sum(setting.paragraphs[0].widths)
+
+
+@pytest.mark.parametrize("text", ["SPACED", "ДАЛЬШЕ", "office", "日本語", "שלום"])
+def test_letters_stand_apart_by_so_many_em(text: str) -> None:
+    """Each letter is followed by the spacing; no two melt into one."""
+    assert _advance(text, 0.2) >= _advance(text, 0.0) + 0.19 * len(text)
+    setting = shape.prepare(clean.marked(text, "none"), "inter", spacing=0.2)
+    line = shape.shape_line(setting, setting.paragraphs[0], 0, len(text))
+    assert len(line.glyphs) >= len(text)
+    assert line.width == pytest.approx(_advance(text, 0.2) - 0.2, abs=0.2)
+
+
+@pytest.mark.parametrize("text", ["مرحبا", "नमस्ते"])
+def test_letters_that_join_stay_together(text: str) -> None:
+    """Spacing would tear Arabic and Devanagari words apart, so they have none."""
+    assert _advance(text, 0.3) == _advance(text, 0.0)
+
+
+def test_a_serif_draws_greek_and_cyrillic_itself() -> None:
+    """A title in the serif keeps it beyond Latin."""
+    for text in ("Headline", "Заголовок", "Τίτλος"):
+        assert shape.prepare(clean.marked(text, "none"), "source-serif").display == "source-serif"

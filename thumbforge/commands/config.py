@@ -82,16 +82,16 @@ def _settings(project: Project) -> list[dict[str, Any]]:
 
 def _fonts() -> list[dict[str, Any]]:
     """Those that a layout may name first; the rest stand in for letters that they lack."""
-    from thumbforge.imaging.type.fonttable import DISPLAY, FONTS
+    from thumbforge.imaging.type.fonttable import FACES, FONTS
 
-    order = (*DISPLAY, *(name for name in FONTS if name not in DISPLAY))
+    order = (*FACES, *(name for name in FONTS if name not in FACES))
     return [
         {
             "name": name,
             "file": FONTS[name].file.rpartition("/")[2],
             "package": FONTS[name].package,
             "sha256": FONTS[name].sha256,
-            "layouts": name in DISPLAY,
+            "layouts": name in FACES,
         }
         for name in order
     ]

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from thumbforge.imaging.type.fonttable import DISPLAY
+from thumbforge.imaging.type.fonttable import FACES
 from thumbforge.models import Box, Layout, Template
 
 WIDTH = 110
@@ -88,7 +88,7 @@ def _layout(layout: Layout) -> Iterator[str]:
     title, part = layout.title, layout.part
     yield "#  title:"
     yield f"#    box: {_box(title.box)}"
-    yield f"#    font: {title.font}   # one of {', '.join(DISPLAY)}"
+    yield f"#    font: {title.font}   # one of {', '.join(FACES)}"
     yield f"#    size: {title.size}   # the largest; a long title gets smaller, down to min_size"
     yield f"#    min_size: {title.min_size}"
     yield f"#    max_lines: {title.max_lines}"

@@ -109,7 +109,7 @@ def _over(model: Any, **changes: Any) -> Any:
 
 
 def _font(name: str | None, root: Path) -> str | FontFile | None:
-    if name is None or name in fonts.DISPLAY:
+    if name is None or name in fonts.FACES:
         return name
     if "/" not in name and "." not in name:
         fonts.require(name)

@@ -19,10 +19,10 @@ from unicodedata import normalize
 from thumbforge import ids
 from thumbforge.durable import open_regular
 from thumbforge.errors import UsageError
-from thumbforge.imaging.type.fonttable import BLOCKS, CJK, DISPLAY, EMOJI, FONTS, SYMBOLS, Font
+from thumbforge.imaging.type.fonttable import BLOCKS, CJK, DISPLAY, EMOJI, FACES, FONTS, SYMBOLS, Font
 from thumbforge.imaging.userfiles import FontFile
 
-__all__ = ["BLOCKS", "DISPLAY", "EMOJI", "FONTS", "SYMBOLS", "Face", "Font"]
+__all__ = ["BLOCKS", "DISPLAY", "EMOJI", "FACES", "FONTS", "SYMBOLS", "Face", "Font"]
 
 _FIRSTS = [first for first, _, _ in BLOCKS]
 _OWN: dict[str, Font] = {}
@@ -72,14 +72,14 @@ def known(name: str) -> Font:
     """Raises UsageError for a name that is neither in the table nor was added."""
     found = FONTS.get(name) or _OWN.get(name)
     if found is None:
-        raise UsageError(f"unknown font {name!r}", hint=f"fonts that a layout may use: {', '.join(DISPLAY)}")
+        raise UsageError(f"unknown font {name!r}", hint=f"fonts that a layout may use: {', '.join(FACES)}")
     return found
 
 
 def require(name: str) -> None:
     """Raise UsageError unless a layout may use this font."""
-    if name not in DISPLAY and name not in _OWN:
-        raise UsageError(f"unknown font {name!r}", hint=f"fonts that a layout may use: {', '.join(DISPLAY)}")
+    if name not in FACES and name not in _OWN:
+        raise UsageError(f"unknown font {name!r}", hint=f"fonts that a layout may use: {', '.join(FACES)}")
 
 
 @lru_cache(maxsize=4096)
@@ -90,7 +90,7 @@ def usable(asked: str, text: str, language: str | None = None) -> tuple[str, ...
     lack any letter.
     """
     require(asked)
-    if text.isascii() and asked in DISPLAY:
+    if text.isascii() and asked in FACES:
         return (asked,)
     names = {asked, *DISPLAY}
     cjk = region(text, language)
@@ -106,8 +106,10 @@ def digests(names: tuple[str, ...]) -> ids.Shared:
 
 @cache
 def all_digest() -> str:
-    """What tells one set of the package's fonts from another: twelve digits over all of their hashes."""
-    return ids.digest("fonts", {name: font.sha256 for name, font in FONTS.items()})[:12]
+    """What tells one set of the package's fonts from another: twelve digits over the hashes of all that any text may
+    fall back on. A face that only a layout can ask for stands in the keys of what it draws."""
+    asked_for = set(FACES) - set(DISPLAY)
+    return ids.digest("fonts", {name: font.sha256 for name, font in FONTS.items() if name not in asked_for})[:12]
 
 
 @dataclass(frozen=True, slots=True)

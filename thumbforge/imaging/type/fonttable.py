@@ -63,6 +63,14 @@ FONTS: dict[str, Font] = {
             0.728,
             (("opsz", 32), ("wght", 800)),
         ),
+        Font(
+            "source-serif",
+            "fontpkg_source_serif_4",
+            "files/SourceSerif4[opsz,wght].ttf",
+            "97b2d4da6e3cb494b5a1e66ae176914d852ccabef49e0c02c0df25f3e39aca0b",
+            0.655,
+            (("opsz", 60), ("wght", 750)),
+        ),
         _noto("", "fb53504de62e767a54695416123d68d67f71c9b69722175184ad56e7dd13547b"),
         _noto("Arabic", "3fae4d7239d1faa55b234bda8091019a5251ff79df40d5e29367d84bed2a8138"),
         _noto("Armenian", "e979dfaed56ddb4bfd05121958b25425eb7593253d64b6b3654c77c11c5cda94"),
@@ -96,7 +104,10 @@ FONTS: dict[str, Font] = {
 }
 
 DISPLAY = ("anton", "roboto-condensed", "inter", "noto-sans")
-"""Names that a layout may use, and the order in which a title looks for a face that has all its letters."""
+"""The order in which a title looks for a face that has all its letters."""
+
+FACES = (*DISPLAY, "source-serif")
+"""Names that a layout may use. One that came after the others stands in for none of them, so it moves no key."""
 
 EMOJI = "noto-emoji"
 SYMBOLS = "noto-sans-symbols"

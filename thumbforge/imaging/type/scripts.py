@@ -31,6 +31,10 @@ DENSE = regex.compile(
     r"\p{Devanagari}\p{Bengali}\p{Tamil}\p{Telugu}\p{Kannada}\p{Malayalam}\p{Gujarati}\p{Gurmukhi}\p{Sinhala}]"
 )
 """Letters of many strokes: they need more pixels than Latin capitals to be told apart."""
+SPREAD = regex.compile(
+    r"(?!\p{L})|[\p{Latin}\p{Greek}\p{Cyrillic}\p{Armenian}\p{Georgian}\p{Hebrew}\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"
+)
+"""What may stand apart: letters that join, or share a stroke, would break."""
 UNDRAWABLE = regex.compile(r"[\ufffd\p{Co}]")
 """U+FFFD marks a title that was damaged before; private letters mean nothing outside their own font."""
 

@@ -18,6 +18,8 @@ import uharfbuzz
 
 from thumbforge.imaging.type import bidi, breaks, clean, fonts, scripts
 
+_APART = {"liga": False, "clig": False}
+"""Letters that stand apart make no ligatures."""
 _GROW_AT_MOST = 1.22
 """How far a stand-in is enlarged towards the asked font's capitals (Anton 0.859 em, Noto 0.714 em)."""
 
@@ -74,12 +76,14 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A whole text as paragraphs. `display` is the face chosen for it, `missing` what no font could draw."""
+    """A whole text as paragraphs. `display` is the face chosen for it, `missing` what no font could draw, `spacing` the
+    em added between letters."""
 
     asked: str
     display: str
     paragraphs: tuple[Paragraph, ...]
     missing: tuple[str, ...]
+    spacing: float = 0.0
 
     @property
     def rtl(self) -> bool:
@@ -98,8 +102,9 @@ class Speech:
 PLAIN = Speech()
 
 
-def prepare(text: clean.Text, asked: str, speech: Speech = PLAIN) -> Setting:
-    """Set `text` in the font `asked` (UsageError when a layout may not use it)."""
+def prepare(text: clean.Text, asked: str, speech: Speech = PLAIN, spacing: float = 0.0) -> Setting:
+    """Set `text` in the font `asked` (UsageError when a layout may not use it), with `spacing` em more between letters;
+    letters that join, as Arabic's do, stay together."""
     fonts.require(asked)
     display = _display_face(text.chars, asked)
     emoji = (speech.emoji,) if speech.emoji else ()
@@ -115,8 +120,8 @@ def prepare(text: clean.Text, asked: str, speech: Speech = PLAIN) -> Setting:
         clusters = _settle(line, text.accent[place : place + len(line)], chain, missing)
         place += len(line) + 1
         if clusters:
-            paragraphs.append(_paragraph(clusters, asked, chain.region))
-    return Setting(asked, display, tuple(paragraphs), tuple(dict.fromkeys(missing)))
+            paragraphs.append(_paragraph(clusters, asked, chain.region, spacing))
+    return Setting(asked, display, tuple(paragraphs), tuple(dict.fromkeys(missing)), spacing)
 
 
 def shape_line(setting: Setting, paragraph: Paragraph, start: int, end: int, tail: str = "") -> Shaped:
@@ -135,7 +140,7 @@ def shape_line(setting: Setting, paragraph: Paragraph, start: int, end: int, tai
     pen = 0.0
     for index in bidi.visual_order([levels[first] for first, _ in runs]):
         first, last = runs[index]
-        shaped, _ = _shape_run(clusters[first:last], levels[first], setting.asked)
+        shaped, _ = _shape_run(clusters[first:last], levels[first], setting.asked, setting.spacing)
         for glyph, owner in shaped.placed:
             accent, word = clusters[first + owner].accent, words[first + owner]
             glyphs.append(Glyph(shaped.font, glyph.gid, pen + glyph.x, glyph.y, shaped.scale, accent, word))
@@ -211,7 +216,7 @@ def _font_for(cluster: str, chain: _Chain) -> str | None:
     return next((name for name in dict.fromkeys(order) if needed <= fonts.face(name).coverage), None)
 
 
-def _paragraph(clusters: list[Cluster], asked: str, region: str) -> Paragraph:
+def _paragraph(clusters: list[Cluster], asked: str, region: str, spacing: float) -> Paragraph:
     texts = [cluster.text for cluster in clusters]
     base, by_char = bidi.levels("".join(texts))
     levels, place = [], 0
@@ -221,7 +226,7 @@ def _paragraph(clusters: list[Cluster], asked: str, region: str) -> Paragraph:
     size = len(clusters)
     widths, tops, bottoms = [0.0] * size, [0.0] * size, [0.0] * size
     for first, last in _runs(clusters, levels):
-        run, advances = _shape_run(clusters[first:last], levels[first], asked)
+        run, advances = _shape_run(clusters[first:last], levels[first], asked, spacing)
         for offset, advance in enumerate(advances):
             widths[first + offset] = advance
         for glyph, owner in run.placed:
@@ -265,7 +270,7 @@ def font_scale(name: str, asked: str) -> float:
     return min(fonts.cap(asked) / fonts.cap(name), _GROW_AT_MOST)
 
 
-def _shape_run(clusters: Sequence[Cluster], level: int, asked: str) -> tuple[_Run, list[float]]:
+def _shape_run(clusters: Sequence[Cluster], level: int, asked: str, spacing: float = 0.0) -> tuple[_Run, list[float]]:
     """Shape one run; also the advance (em) of each of its clusters."""
     face = fonts.face(clusters[0].font)
     buffer: Any = uharfbuzz.Buffer()
@@ -274,20 +279,24 @@ def _shape_run(clusters: Sequence[Cluster], level: int, asked: str) -> tuple[_Ru
     buffer.direction = "rtl" if level % 2 else "ltr"
     buffer.language = "en"  # never the locale's: it would change glyphs from machine to machine
     buffer.guess_segment_properties()
-    uharfbuzz.shape(face.hb, buffer, None)
+    uharfbuzz.shape(face.hb, buffer, _APART if spacing else None)
     scale = font_scale(face.font.name, asked)
     unit = scale / face.upem
     advances = [0.0] * len(clusters)
     placed: list[tuple[_Placed, int]] = []
-    pen = 0.0
+    pen, gap, before = 0.0, 0.0, None
     for info, position in zip(buffer.glyph_infos, buffer.glyph_positions, strict=True):
         owner = owners[info.cluster]
+        if spacing and owner != before:
+            pen, before = pen + gap, owner
+            gap = spacing * bool(scripts.SPREAD.match(clusters[owner].text))
+            advances[owner] += gap
         if info.codepoint:
             spot = _Placed(info.codepoint, pen + position.x_offset * unit, position.y_offset * unit)
             placed.append((spot, owner))
             pen += position.x_advance * unit
             advances[owner] += position.x_advance * unit
-    return _Run(face.font.name, scale, tuple(placed), pen), advances
+    return _Run(face.font.name, scale, tuple(placed), pen + gap), advances
 
 
 class GlyphInk(NamedTuple):
