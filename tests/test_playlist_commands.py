@@ -147,7 +147,8 @@ def test_a_batch_takes_the_new_parts(tmp_path: Path) -> None:
         (["renumber", "wood", "--start", "2", "--from-title"], 2, "usage", "both say the numbers"),
         (["renumber", "wood", "--skip", "tfVid000099"], 3, "not_found", "tfVid000099 is not in the playlist"),
         (["renumber", "../../etc/passwd"], 3, "not_found", "no playlist"),
-        (["show", "wood", "part=3"], 2, "usage", "unknown variable part"),
+        (["show", "wood", "part=3"], 2, "usage", "playlist show takes no part=…"),
+        (["show", "wood", "colour=3"], 2, "usage", "unknown variable colour"),
     ],
 )
 def test_what_is_not_meant_is_refused(words: list[str], code: int, kind: str, says: str, site: Site) -> None:

@@ -49,6 +49,7 @@ SCREENS: dict[str, tuple[str, ...]] = {
     "playlist-log": ("playlist", "log", "show"),
     "playlist-propose-text": ("playlist", "propose-text", "show"),
     "playlist-renumber": ("playlist", "renumber", "show", "--start", "9", "--dry-run"),
+    "playlist-set": ("playlist", "set", "show", "5", "text=" + LONG, "label=New"),
     "hero-list": ("hero", "list"),
     "hero-show": ("hero", "show", "{hero}"),
     "provider-list": ("provider", "list"),

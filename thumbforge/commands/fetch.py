@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thumbforge import log
 from thumbforge.commands.command import ThumbCommand, print_json
+from thumbforge.commands.lists.known import batch_of
 from thumbforge.commands.verbs import Arguments, Verb, Word
-from thumbforge.errors import Exit, Interrupted, ThumbforgeError
+from thumbforge.errors import Exit, Interrupted
 from thumbforge.tasks.options import choice, flag
 from thumbforge.text import counted, one_line
 
@@ -81,15 +82,6 @@ def _told(outcome: FetchOutcome, *, proposed: bool) -> Iterator[str]:
         also = f" (and {more} more, which thumbforge playlist show {outcome.name} lists)" if more else ""
         cure = f"; thumbforge playlist renumber {outcome.name} --from-title takes the titles' numbers"
         yield f"{first}{also}{'' if outcome.numbering == 'from-title' else cure}"
-
-
-def _next(project: Project, outcome: FetchOutcome) -> str:
-    """What to type next: the series on this list, or the batch that needs a picture."""
-    for name in sorted(project.catalog.series_names()):
-        with suppress(ThumbforgeError):  # a broken series is told where it is used
-            if project.catalog.series(name).playlist in {outcome.name, outcome.playlist.playlist.id}:
-                return f"thumbforge batch series={name}"
-    return f"thumbforge batch {outcome.name} --hero PICTURE"
 
 
 def _held(outcome: FetchOutcome, word: str) -> Iterator[str]:
@@ -185,7 +177,7 @@ def _print(project: Project, outcome: FetchOutcome, pictures: tuple[Thumbnail, .
     if pictures is not None:
         told = [f"{sum(p.status == status for p in pictures)} {status}" for status in ("stored", "kept", "failed")]
         write(f"\nThumbnails: {', '.join(told)} in {_relative(project, project.home / 'thumbnails')}/")
-    write(f"Next: {_next(project, outcome)}")
+    write(f"Next: {batch_of(project, outcome.name, outcome.playlist.playlist.id)}")
 
 
 def _print_changes(outcome: FetchOutcome) -> None:

@@ -8,11 +8,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from thumbforge.commands.command import ThumbCommand, print_json
-from thumbforge.commands.operands import PLAYLIST, there_are
+from thumbforge.commands.lists.known import find
+from thumbforge.commands.lists.setting import SET
+from thumbforge.commands.operands import PLAYLIST
 from thumbforge.commands.verbs import Arguments, Verb
-from thumbforge.errors import Exit, NotFound, UsageError
+from thumbforge.errors import Exit, UsageError
 from thumbforge.tasks.options import Option, flag, moment, whole
-from thumbforge.text import counted, nearest, one_line
+from thumbforge.text import counted, one_line
 
 if TYPE_CHECKING:
     from thumbforge.models import Item
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from thumbforge.store.facts import Fact
     from thumbforge.store.runs import Ingest
 
-_BY = {"fetch": "fetch", "renumber": "renumber", "edit": "hand"}
+_BY = {"fetch": "fetch", "renumber": "renumber", "set": "set", "file": "file", "edit": "hand"}
 
 
 def _list(project: Project, arguments: Arguments) -> int:
@@ -189,30 +191,6 @@ def _propose_text(project: Project, arguments: Arguments) -> int:
     return Exit.DONE
 
 
-def find(project: Project, word: str) -> LoadedPlaylist:
-    """The playlist of the project with this name, id or address. Raises NotFound."""
-    catalog = project.catalog
-    found = catalog.find_playlist(word) or catalog.find_playlist(_meant(project, word))
-    if found:
-        return catalog.load_playlist(found[1])
-    names = catalog.playlist_names()
-    if near := nearest(word, names):
-        raise NotFound(f"no playlist {word}", hint=f"did you mean {near[0]}?")
-    raise NotFound(f"no playlist {word}", hint=there_are(names) or "thumbforge fetch brings one")
-
-
-def _meant(project: Project, word: str) -> str:
-    """The id of the list that an address or a channel's handle means; "" where it means none."""
-    from thumbforge.playlists.fetch_state import state_of
-    from thumbforge.sources.links import ChannelLink, parse_target
-
-    try:
-        link = parse_target(word)
-    except UsageError:
-        return ""
-    return state_of(project.home, link.name).playlist if isinstance(link, ChannelLink) else link.id
-
-
 def _numbers(arguments: Arguments) -> Numbers:
     from thumbforge.playlists.renumber import Numbers
 
@@ -281,9 +259,9 @@ def _day(at: float | None) -> str:
 
 class Playlists(ThumbCommand):
     name = "playlist"
-    doc_purpose = "list or show playlists, tell what changed, give new parts and short texts"
-    doc_description = "NAME is a playlist's name, id or address."
-    example = "playlist show my-list; playlist renumber my-list --start 0 --skip dQw4w9WgXcQ --dry-run"
+    doc_purpose = "list or show playlists, tell what changed, write texts and parts"
+    doc_description = "NAME is a playlist's name, id or address; ITEM is a part, a video id, or a position (#3)."
+    example = "playlist show my-list; playlist set my-list 7 text='*Short* words'; playlist renumber my-list --start 0"
     default = "list"
     verbs = (
         Verb("list", (), _list, "every playlist of the project"),
@@ -301,6 +279,7 @@ class Playlists(ThumbCommand):
             "what changed in it, when, and by what: a fetch, renumber, or a hand",
             (Option("since", "changes from then on only", moment(), "DATE"),),
         ),
+        SET,
         Verb(
             "propose-text",
             (PLAYLIST,),

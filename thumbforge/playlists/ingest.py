@@ -21,8 +21,9 @@ from thumbforge.store.database import Database
 from thumbforge.store.ledger import Fence, Ledger
 from thumbforge.store.runs import NewRun
 
-By = Literal["fetch", "renumber", "edit"]
-"""What changed a list: its source, `playlist renumber`, or a hand in the YAML."""
+By = Literal["fetch", "renumber", "set", "file", "edit"]
+"""What changed a list: its source, `playlist renumber`, `playlist set`, its own export, or a hand in the YAML."""
+OF_PEOPLE = frozenset[str](("renumber", "set", "file", "edit"))
 CHUNK = 200  # entries per transaction: a commit costs milliseconds of disk, an entry microseconds
 
 
@@ -126,7 +127,7 @@ def _finish(
     """
     holds = {tuple(entry.values()) for entry in stated or ()}
     run = runs.ingest(ledger.database, fence.run_id)
-    is_users = run.params.get("by") in ("renumber", "edit")
+    is_users = run.params.get("by") in OF_PEOPLE
     entries = json.loads(store.verify(run.checkpoint["snapshot"], ".json").read_bytes())
     start = min(int(run.checkpoint["next_index"]), len(entries))
     for first in range(start, len(entries), CHUNK):

@@ -20,7 +20,7 @@ from thumbforge.specs.splice import Text, applied, changed, flow, scalar, withou
 from thumbforge.text import one_line
 
 _HINT = "write `items:` as a list of lines that begin with `- `, without anchors and aliases, then try again"
-_OURS = ("title", "text", "part", "duration", "removed")
+_OURS = ("title", "text", "label", "topic", "part", "picture", "duration", "removed")
 """The fields of an item that are ever changed; the others are the user's."""
 _HEAD = ("title", "channel", "url", "language")
 _TOP = """\
@@ -124,13 +124,11 @@ def _item_edits(source: Text, root: yaml.Node | None, old: Playlist, new: Playli
 
 def _edits_of(source: Text, node: yaml.MappingNode, was: Item, item: Item) -> list[tuple[int, int, str]]:
     values = {name: getattr(item, name) for name in _OURS if getattr(item, name) != getattr(was, name)}
-    edits = []
-    if values.get("removed") is False:
-        del values["removed"]
-        edits.append(without(source, node, "removed"))
+    gone = [name for name in values if name not in item.model_fields_set]
+    said = {name: value for name, value in values.items() if name not in gone}
     try:
-        return [*edits, *changed(source, node, values, "video")]
-    except KeyError:  # the video's id is an alias
+        return [*without(source, node, gone), *changed(source, node, said, "video")]
+    except KeyError:  # the video's id, or the value that goes, is an alias
         raise _Unfit(node.start_mark.line) from None
 
 

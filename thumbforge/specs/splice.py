@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,17 +92,29 @@ def changed(text: Text, mapping: yaml.MappingNode, values: dict[str, Any], ancho
     return edits
 
 
-def without(text: Text, mapping: yaml.MappingNode, name: str) -> Edit:
-    """The edit that takes a field away, with its line where it has one of its own, or with its comma."""
-    at = fields(text, mapping)[name]
-    whole = text.text
+def without(text: Text, mapping: yaml.MappingNode, names: Collection[str]) -> list[Edit]:
+    """The edits that take these fields away, with their lines where they have some of their own, or with a comma.
+    KeyError where one of them is an alias."""
+    known = fields(text, mapping)
     if not mapping.flow_style:
-        line = text.line_of(at.key_start)
-        start, end = text.starts[line], text.starts[line] + len(text.line(line))
-        is_alone = not whole[start : at.key_start].strip() and not whole[at.value_end : end].strip()
-        return (start, end, "") if is_alone else (at.key_start, at.value_end, "")
+        return [_without_lines(text, known[name]) for name in names]
+    kept = [at.key_start for name, at in known.items() if name not in names]
+    return [_without_comma(text, known[name], is_first=not kept or known[name].key_start < min(kept)) for name in names]
+
+
+def _without_lines(text: Text, at: Field) -> Edit:
+    whole, first = text.text, text.line_of(at.key_start)
+    last = text.line_of(max(at.key_start, at.value_end - 1))
+    start, end = text.starts[first], text.starts[last] + len(text.line(last))
+    is_alone = not whole[start : at.key_start].strip() and not whole[at.value_end : end].strip()
+    return (start, end, "") if is_alone else (at.key_start, at.value_end, "")
+
+
+def _without_comma(text: Text, at: Field, *, is_first: bool) -> Edit:
+    """Of the first fields the comma behind, so that no comma is taken twice."""
+    whole = text.text
     ahead = whole[: at.key_start].rstrip()
-    if ahead.endswith(","):
+    if ahead.endswith(",") and not is_first:
         return len(ahead) - 1, at.value_end, ""
     after = _COMMA.match(whole, at.value_end)
     return at.key_start, after.end() if after else at.value_end, ""
