@@ -16,6 +16,7 @@ import pytest
 import thumbforge
 from tests.test_crash_points import BATCH_STEPS
 from tests.test_crash_scenarios import SCENARIO_STEPS
+from tests.test_crash_shared import SHARED_STEPS
 from thumbforge.faults import STEPS
 
 PACKAGE = Path(thumbforge.__file__).parent
@@ -28,6 +29,7 @@ OUTSIDE = {
     "thumbnails.py": "a cache of YouTube's own pictures",
     "preview.py": "a picture to look at",
     "remote.py": "a cluster worker's own folder: what is lost is sent again",
+    "folder.py": "the shared store itself: a name appears whole or not at all, whichever call of it is cut off",
     "cutout.py": "the user's own mask beside a hero: replaced whole by rename, and cut out again at will",
     "consistency.py": "a judgement for the sheet: read anew from the pictures where it is gone",
     "playlist_file.py": "the user's own spec: replaced whole by rename, and fetched again where that did not happen",
@@ -66,7 +68,7 @@ class Place:
 
 def trees() -> Iterator[tuple[Path, ast.Module]]:
     for room in ROOMS:
-        for path in sorted((PACKAGE / room).glob("*.py")):
+        for path in sorted((PACKAGE / room).rglob("*.py")):
             yield path, ast.parse(path.read_text(encoding="utf-8"))
 
 
@@ -202,6 +204,6 @@ def test_every_step_is_used_and_every_used_step_is_known() -> None:
 @pytest.mark.parametrize("step", STEPS)
 def test_every_step_is_crashed_in_a_test(step: str) -> None:
     """Either on the way of a plain batch or in a scenario of its own."""
-    assert step in {*BATCH_STEPS, *SCENARIO_STEPS}
+    assert step in {*BATCH_STEPS, *SCENARIO_STEPS, *SHARED_STEPS}
     source = Path(__file__).with_name("test_crash_scenarios.py").read_text()
-    assert step in BATCH_STEPS or source.count(f"{step}") > 1
+    assert step in {*BATCH_STEPS, *SHARED_STEPS} or source.count(f"{step}") > 1

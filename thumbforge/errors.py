@@ -15,7 +15,9 @@
     ├── StoreError                 1  the asset store
     │   ├── AssetDamaged           1  bytes that are not what their name says
     │   ├── ExportBlocked          1  a picture's place in out/ is taken; the others are not met by it
-    │   └── LockUnmet              1  a picture that the lock file names cannot be had here as it is
+    │   ├── LockUnmet              1  a picture that the lock file names cannot be had here as it is
+    │   └── RemoteError            1  the shared store cannot be used now; the work goes on without it
+    │       └── RemoteDenied       1  it refuses us: the keys in the environment
     ├── LedgerError                1  the run ledger: not a database, locked, read-only, full
     │   ├── LedgerTooNew           1  written by a newer thumbforge
     │   ├── ReplayDivergence       1  a redo does not agree with what is recorded
@@ -172,6 +174,14 @@ class ExportBlocked(StoreError):
 
 class LockUnmet(StoreError):
     code = "lock_unmet"
+
+
+class RemoteError(StoreError):
+    code = "remote_failed"
+
+
+class RemoteDenied(RemoteError):
+    code = "remote_denied"
 
 
 class LedgerError(ThumbforgeError):

@@ -51,6 +51,11 @@ STEPS = (
     "witness.unlink",
     "snapshot.file",
     "sheet.file",
+    "share.picture",  # to the shared store: a picture, and after it what names it
+    "share.name",
+    "outbox.row",  # what waits to be shared is there
+    "brought.file",  # a picture from the shared store
+    "yield.row",  # somebody else's art of the same request was there first
     "lock.file",  # what the series is, for others
     "ingest.chunk",
     "job.result",  # audit, repair, prune

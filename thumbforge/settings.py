@@ -80,6 +80,23 @@ def _language(text: str) -> str:
     return text
 
 
+_SHARED = ("s3", "gs", "az", "file")
+
+
+def _place(text: str) -> str:
+    """An address without anything that is nobody's business to write into a file: a name, a password, a signature."""
+    scheme, mark, rest = text.partition("://")
+    if not mark:
+        return text
+    if scheme not in _SHARED:
+        raise ValueError(f"expected {', '.join(f'{known}://…' for known in _SHARED)}, or a folder")
+    if re.search(r"[@?#\s]", rest):
+        raise ValueError("keys, questions and spaces do not belong into an address: keys come from the environment")
+    if not rest.strip("/") or (scheme == "file") != rest.startswith("/"):
+        raise ValueError("expected file:///folder" if scheme == "file" else f"expected {scheme}://bucket/prefix")
+    return text
+
+
 LONGEST_TTL_S = 3600
 """No lease lasts longer, whatever a machine is set to."""
 
@@ -111,6 +128,13 @@ SETTINGS: Mapping[str, Setting] = {
     "output.emoji_font": Setting("", str, "a colour emoji font (COLR) to draw emoji with; a path in the project"),
     "series.template": Setting("series-parts", str, "template of a series, or of a hero run, that names none"),
     "series.provider": Setting("local", str, "provider profile of a series, or of a hero run, that names none"),
+    "store.remote": Setting(
+        "", _place, "a store that several machines share: s3://bucket/prefix, gs://…, az://…, file:///…, or a folder"
+    ),
+    "store.mode": Setting(
+        "read", _choice("read", "write", "off"), "what is done there; write counts in the environment only"
+    ),
+    "store.timeout_s": Setting("30", _number(float, 0.1, 3600), "longest wait for one answer of it, seconds"),
     "log.level": Setting("auto", _choice("auto", "debug", "info", "warning", "error"), "of the lines on stderr"),
 }
 
@@ -166,6 +190,11 @@ def load(root: Path, environ: Mapping[str, str] = os.environ) -> Settings:
     if values["output.width"] * 9 != values["output.height"] * 16:
         raise UsageError(
             f"output.width x output.height is {values['output.width']}x{values['output.height']}, not 16:9"
+        )
+    if values["store.mode"] == "write" and origins["store.mode"] != variable("store.mode"):
+        raise UsageError(
+            f"{origins['store.mode']}: store.mode is write: a project's file does not decide what leaves a machine",
+            hint=f"{variable('store.mode')}=write in the environment of the machines that push",
         )
     beat, ttl = values["lease.beat_s"], values["lease.ttl_s"]
     if float(beat) >= float(ttl):

@@ -22,6 +22,8 @@ def _batch(project: Project, arguments: Arguments) -> int:
     from thumbforge.commands.telling.results import print_plan, print_result
     from thumbforge.commands.telling.resuming import resume
     from thumbforge.commands.telling.running import configure_logging, find_series, make_and_tell
+    from thumbforge.making.bringing import foreseen as foreseen_shared
+    from thumbforge.making.bringing import with_shared
     from thumbforge.making.executor import Placement
     from thumbforge.making.quiet import conclude
     from thumbforge.making.rollup import ItemResult, Result, foreseen, roll_up
@@ -51,6 +53,10 @@ def _batch(project: Project, arguments: Arguments) -> int:
         from thumbforge.commands.telling.locked import make_locked
 
         return make_locked(session, planned, rows, arguments)
+    if options["dry-run"]:
+        rows = foreseen_shared(planned, rows, session.sharing)
+    else:
+        planned, rows = with_shared(project, planned, rows, session.sharing)
     if options["retake"]:
         rows = tuple(row.retaken() if row.status == "completed" and row.action == "skip" else row for row in rows)
     for row in rows:

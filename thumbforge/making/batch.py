@@ -35,6 +35,7 @@ from thumbforge.making.make import Outcome, Workshop, make, write_manifest
 from thumbforge.making.record import planned_item, record_file_hero, remember_world, run_params
 from thumbforge.making.resume import Resumption
 from thumbforge.making.rollup import ItemResult, Result, Summary, as_locked, roll_up, tally
+from thumbforge.making.sharing import Sharing
 from thumbforge.making.threads import Executor
 from thumbforge.planning.decide import PlannedSeries, check_limits, settled
 from thumbforge.planning.drawable import check_drawable
@@ -90,7 +91,9 @@ class Batch:
         placement: Placement | None = None,
         ended: Callable[[Row, Outcome], None] | None = None,
         locked: bool = False,
+        sharing: Sharing | None = None,
     ) -> None:
+        self._sharing = sharing or Sharing(project, cancel)
         self._ended = ended or (lambda row, outcome: None)
         self.project, self.planned, self.cancel = project, planned, cancel
         self.rows = {row.wanted.item_key: row for row in rows}
@@ -143,7 +146,7 @@ class Batch:
             root=project.root,
             database=self._database,
             store=project.store,
-            work=Work(self._database, self._fence),
+            work=Work(self._database, self._fence, shares=self._sharing.shares(series.profile)),
             slots=slots,
             provider=provider,
             executor=executor,
@@ -154,6 +157,7 @@ class Batch:
             exporter=self._exporter,
             cancel=self.cancel,
             brake=Brake(self.cancel, budget, paid=provider.capabilities.paid),
+            sharing=self._sharing,
             retry_base_s=settings.number("retry.base_s"),
             allowance=self._allowance(),
         )
@@ -367,6 +371,8 @@ class Batch:
             rows = tuple(after.values())
             if not self._locked:
                 keep_lock(self.project, self.planned, rows, whole=self._resumption is None)
+            if self.run_id:
+                self._sharing.flush(self._database)
             unlike = judged(self.project, self.planned, rows) if self.run_id else {}
             return Result(
                 self.planned, self.run_id, items, summary, exit_code, stop, unread, cancelled, reason, rows, unlike

@@ -1,7 +1,8 @@
 """One thumbnail, from its plan row to the file in out/: THE straight line, each step durable before the next begins.
 
-    claim -> attempt row opened -> provider slot -> provider call -> answer staged -> art and its record in the store
-    -> art row, attempt closed -> finalise -> final in the store -> final row + report -> completed -> exported
+    claim -> attempt row opened -> provider slot -> is it shared already? -> provider call -> answer staged -> art and
+    its record in the store -> art row, attempt closed -> shared -> finalise -> final in the store -> final row + report
+    -> completed -> exported
 
 A crash between any two leaves a state that the next run continues from; only a crash inside the provider call can cost
 a second call. docs/adr/0002-one-straight-line.md has the table.
@@ -31,6 +32,7 @@ from thumbforge.errors import (
 )
 from thumbforge.making.brake import Brake
 from thumbforge.making.export import Exporter
+from thumbforge.making.sharing import Sharing
 from thumbforge.making.threads import Executor
 from thumbforge.models import Profile
 from thumbforge.planning.plan import Row, inputs
@@ -88,6 +90,7 @@ class Workshop:
     exporter: Exporter
     cancel: Cancel
     brake: Brake
+    sharing: Sharing
     retry_base_s: float
     allowance: Allowance | None = None
 
@@ -114,6 +117,7 @@ def make(row: Row, iteration_id: str, shop: Workshop) -> Outcome | Busy:
                 return got
             art = got
     assert art is not None
+    art = shop.sharing.first(row, iteration_id, art, _recorded(row, shop), shop.work, shop.executor)
     own = shop.work.adopt(iteration_id, art, row.art_key, row.take, _recorded(row, shop))
     return _finish(row, iteration_id, own, shop)
 
@@ -153,7 +157,8 @@ def _take_up(row: Row, recorded: Art, iteration_id: str, attempt_id: str, shop: 
     log.info(f"art is taken up by its {by}", art=found.sha256[:12])
     seen = shop.store.seen(found.sha256, found.suffix)
     picture = StoredPicture(found.sha256, found.suffix, info.media_type, len(data), info.width, info.height, seen)
-    return shop.work.keep_art(attempt_id, picture, Spent(), {"warnings": list(warnings), "adopted_from": by})
+    response, is_shared = {"warnings": list(warnings), "adopted_from": by}, row.art_key in shop.sharing.brought
+    return shop.work.keep_art(attempt_id, picture, Spent(), response, is_shared=is_shared)
 
 
 def _paint(row: Row, iteration_id: str, attempt_id: str, shop: Workshop) -> Art | Outcome:
@@ -163,14 +168,19 @@ def _paint(row: Row, iteration_id: str, attempt_id: str, shop: Workshop) -> Art 
     try:
         slot = shop.slots.take(name, shop.max_concurrency, shop.concurrency, shop.brake.wait)
         try:
-            shop.brake.before_call()
-            _begin_call(attempt_id, shop)
+            shared = shop.sharing.find(row, shop.executor)
+            if shared is None:
+                shop.brake.before_call()
+                _begin_call(attempt_id, shop)
         except BaseException:
             shop.slots.free(name, slot)
             raise
     except Interrupted:
         shop.work.release(iteration_id, attempt_id)
         return Outcome("pending")
+    if shared:
+        shop.slots.free(name, slot)
+        return _take_up(row, shared, iteration_id, attempt_id, shop)
     try:
         try:
             data, header = _call(row, attempt_id, shop)

@@ -1,17 +1,21 @@
 """What a series still gets where there is nothing to make: its lock file and sheet, its playlist stated, what was read
-remembered."""
+remembered, what waits for the shared store sent."""
 
 from __future__ import annotations
 
 from thumbforge import log
+from thumbforge.cancel import Cancel
 from thumbforge.errors import LedgerError, StoreError
 from thumbforge.imaging.sheet import PICTURE, page_names
 from thumbforge.making.lock import keep_lock
 from thumbforge.making.record import remember_world
+from thumbforge.making.sharing import Sharing
 from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.project import Project, relative
 from thumbforge.playlists.ingest import ingest, is_stated
 from thumbforge.store.looks import remember
+from thumbforge.store.shared import outbox
+from thumbforge.store.shared.place import may_write
 
 
 def record(project: Project, planned: PlannedSeries, *, keeps_lock: bool = True) -> bool:
@@ -24,6 +28,9 @@ def record(project: Project, planned: PlannedSeries, *, keeps_lock: bool = True)
         if database is None:
             return False
         stated = is_stated(database, planned.series.playlist)
+        is_waiting = may_write(project.settings) and bool(outbox.waiting(database))
+    if is_waiting:
+        _send(project)
     if stated and not planned.fresh:
         return False
     try:
@@ -36,6 +43,15 @@ def record(project: Project, planned: PlannedSeries, *, keeps_lock: bool = True)
         if not stated:
             log.warning("the playlist's changes could not be recorded", error=f"{error.code}: {error}")
     return not stated
+
+
+def _send(project: Project) -> None:
+    """What an earlier command could not share."""
+    try:
+        with project.ledger() as ledger:
+            Sharing(project, Cancel()).flush(ledger.database)
+    except LedgerError as error:
+        log.warning("what waits for the shared store could not be sent", error=f"{error.code}: {error}")
 
 
 def conclude(project: Project, planned: PlannedSeries, *, keeps_lock: bool = True) -> str:

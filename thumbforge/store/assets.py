@@ -214,7 +214,7 @@ class AssetStore:
             make_folder(path.parent)
             temporary = self.scratch_file(".json")
             try:
-                write_durably(temporary, _json(content))
+                write_durably(temporary, json_bytes(content))
                 _link(temporary, path, replace=before is not None or path.exists())
             finally:
                 temporary.unlink(missing_ok=True)
@@ -223,7 +223,7 @@ class AssetStore:
     def write_manifest(self, final_key: str, content: Mapping[str, Any]) -> Path:
         """Written once per final key: the same key always has the same content. One that holds other is made anew."""
         path = self.manifest_path(final_key)
-        data = _json(content)
+        data = json_bytes(content)
         with contextlib.suppress(OSError):
             if read_regular(path) == data:
                 return path
@@ -235,7 +235,8 @@ class AssetStore:
         return path
 
 
-def _json(content: Mapping[str, Any]) -> bytes:
+def json_bytes(content: Mapping[str, Any]) -> bytes:
+    """As manifests and records are written, on every machine alike."""
     return json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True).encode() + b"\n"
 
 

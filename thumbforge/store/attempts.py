@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from thumbforge import ids
 from thumbforge.store import states
@@ -190,13 +190,13 @@ def close_with_art(
     response: Mapping[str, Any] | None,
     now: float,
     spent: Spent | None = None,
-) -> None:
-    """It brought art, or took up what another attempt had brought. One whose process died keeps the time it was closed
-    at; one that is closed with a verdict stays as it is."""
-    connection.execute(
+) -> str | None:
+    """It brought art, or took up what another attempt had brought; its art key. One whose process died keeps the time
+    it was closed at; one that is closed with a verdict stays as it is: None."""
+    row = connection.execute(
         f"UPDATE attempt SET closed_at = coalesce(closed_at, :now), outcome = 'ok', art_sha256 = :art_sha256, {_SPENT},"
         " response_json = :response, error_text = NULL"
-        " WHERE id = :id AND (outcome IS NULL OR outcome IN ('lost', 'interrupted'))",
+        " WHERE id = :id AND (outcome IS NULL OR outcome IN ('lost', 'interrupted')) RETURNING art_key",
         {
             "now": now,
             "art_sha256": art_sha256,
@@ -204,7 +204,26 @@ def close_with_art(
             "id": attempt_id,
             **_spent(spent or Spent()),
         },
-    )
+    ).fetchone()
+    return row["art_key"] if row else None
+
+
+class Before(NamedTuple):
+    take: int
+    art_key: str
+
+
+def move(connection: sqlite3.Connection, attempt_id: str, take: int, art_key: str) -> Before | None:
+    """Make an attempt's art another take of its item; what it was before. None, and nothing is changed, where an
+    iteration uses it or it is gone."""
+    row = connection.execute(
+        "SELECT take, art_key FROM attempt WHERE id = ?1 AND outcome = 'ok'"
+        " AND NOT EXISTS (SELECT 1 FROM iteration WHERE attempt_id = ?1)",
+        (attempt_id,),
+    ).fetchone()
+    if row:
+        connection.execute("UPDATE attempt SET take = ?, art_key = ? WHERE id = ?", (take, art_key, attempt_id))
+    return Before(row["take"], row["art_key"]) if row else None
 
 
 def close_open(connection: sqlite3.Connection, executor_run_id: str, outcome: str, why: str, now: float) -> None:

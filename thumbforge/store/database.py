@@ -16,7 +16,7 @@ from thumbforge.errors import LedgerError, LedgerTooNew, NotFound, ReplayDiverge
 from thumbforge.store.processes import cure_of, holder_of
 from thumbforge.text import one_line
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 BUSY_S = 20.0
 _HERE = Path(__file__).parent
 

@@ -1,4 +1,4 @@
--- The run ledger, schema 3. Times are Unix seconds. Ids are derived (thumbforge/ids.py) but for run.id.
+-- The run ledger, schema 4. Times are Unix seconds. Ids are derived (thumbforge/ids.py) but for run.id.
 -- Rows of world things (video, playlist, template, provider_profile) are keyed by what they are, never by a run.
 -- `seen` and `manifest_seen` are what a file was (size, time, inode) when its bytes were last read and found right.
 
@@ -204,6 +204,14 @@ CREATE TABLE spending (
   PRIMARY KEY (attempt_id, day)
 ) STRICT;
 CREATE INDEX spending_by_day ON spending (day);
+
+-- What was made here and is not known to be in the shared store: arts by art key, finals by final key.
+CREATE TABLE outbox (
+  kind TEXT NOT NULL CHECK (kind IN ('art', 'final')),
+  key TEXT NOT NULL,
+  since REAL NOT NULL,
+  PRIMARY KEY (kind, key)
+) STRICT;
 
 -- Slots that bound what runs at once over all processes: `provider:<key>` has as many as the profile allows.
 CREATE TABLE lease (

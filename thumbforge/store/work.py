@@ -15,6 +15,7 @@ from thumbforge.store.database import Database
 from thumbforge.store.leases import is_live
 from thumbforge.store.ledger import Fence
 from thumbforge.store.pictures import StoredPicture
+from thumbforge.store.shared import outbox
 from thumbforge.store.spending import Allowance
 
 
@@ -26,10 +27,13 @@ class Busy:
 
 
 class Work:
-    """Writes of one executing run. Each raises LeaseLost, and writes nothing, once the run is not ours any more."""
+    """Writes of one executing run. Each raises LeaseLost, and writes nothing, once the run is not ours any more.
+    `shares`: what it makes goes into the outbox with its row, to be sent to the shared store."""
 
-    def __init__(self, database: Database, fence: Fence, clock: Callable[[], float] = time.time) -> None:
-        self._database, self._fence, self._clock = database, fence, clock
+    def __init__(
+        self, database: Database, fence: Fence, clock: Callable[[], float] = time.time, *, shares: bool = False
+    ) -> None:
+        self._database, self._fence, self._clock, self._shares = database, fence, clock, shares
 
     @property
     def run_id(self) -> str:
@@ -96,15 +100,48 @@ class Work:
             iterations.verdict(connection, iteration_id, error_text, now)
 
     def keep_art(
-        self, attempt_id: str, picture: StoredPicture, spent: Spent, response: Mapping[str, Any] | None = None
+        self,
+        attempt_id: str,
+        picture: StoredPicture,
+        spent: Spent,
+        response: Mapping[str, Any] | None = None,
+        *,
+        is_shared: bool = False,
     ) -> Art:
-        """The art is in the store: give it a row and close its attempt. Also for an answer found after a crash."""
+        """The art is in the store: give it a row and close its attempt. Also for an answer found after a crash. What
+        `is_shared` already has not to be sent."""
         now = self._clock()
         with self._transaction("art.row") as connection:
             pictures.remember(connection, picture, now)
-            attempts.close_with_art(connection, attempt_id, picture.sha256, response or {}, now, spent)
+            art_key = attempts.close_with_art(connection, attempt_id, picture.sha256, response or {}, now, spent)
             spending.settle(connection, attempt_id, spent, now)
+            if self._shares and art_key and not is_shared:
+                outbox.add(connection, "art", art_key, now)
         return Art(attempt_id, picture)
+
+    def yield_art(
+        self, iteration_id: str, ours: Art, take: int, art_key: str, theirs: StoredPicture, request: Mapping[str, Any]
+    ) -> Art:
+        """Somebody else's art of the same request was there first: take it up in the place of ours, which becomes this
+        further take of the item, with its own key. Ours stays where an iteration uses it already."""
+        now = self._clock()
+        with self._transaction("yield.row") as connection:
+            before = attempts.move(connection, ours.attempt_id, take, art_key)
+            if before is None:
+                return ours
+            outbox.drop(connection, "art", before.art_key)
+            pictures.remember(connection, theirs, now)
+            attempt_id = self._open(connection, iteration_id, before.art_key, before.take, request, now)
+            attempts.close_with_art(connection, attempt_id, theirs.sha256, {"adopted_from": "shared store"}, now)
+        return Art(attempt_id, theirs)
+
+    def is_unsent(self, art_key: str) -> bool:
+        """Whether art of this key waits to be shared."""
+        return outbox.has(self._database, "art", art_key)
+
+    def sent(self, art_key: str) -> None:
+        """It is in the shared store."""
+        outbox.sent(self._database, outbox.Waiting("art", art_key))
 
     def adopt(self, iteration_id: str, art: Art, art_key: str, take: int, request: Mapping[str, Any]) -> Art:
         """Take up art that another iteration paid for: an attempt without a call. Its own art stays as it is."""
@@ -147,6 +184,8 @@ class Work:
                 manifest_seen=manifest_seen,
                 now=now,
             )
+            if self._shares and violations is None:
+                outbox.add(connection, "final", final_key, now)
             states.change(
                 connection, "iteration", iteration_id, "fail" if violations else "complete", now,
                 attempt_id=art.attempt_id, final_key=final_key, error_text=violations, finished_at=now,

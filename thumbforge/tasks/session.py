@@ -12,8 +12,9 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from thumbforge import log
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from thumbforge.making.make import Outcome
     from thumbforge.making.resume import Resumption
     from thumbforge.making.rollup import Result
+    from thumbforge.making.sharing import Sharing
     from thumbforge.planning.decide import PlannedSeries
     from thumbforge.planning.plan import Row
     from thumbforge.planning.project import Project
@@ -111,11 +113,12 @@ class Session:
         if not self.batches:
             atexit.register(self._abandon)
         names = self.selected or list(self.names)
-        rows = [self.rows[name] for name in names if self.names[name][0] == series]
+        rows: Sequence[Row] = [self.rows[name] for name in names if self.names[name][0] == series]
         if retake:
             rows = [row.retaken() for row in rows if row.is_done]
         planned = self.planned[series]
         if self.is_doits:
+            planned, rows = self._with_shared(planned, rows)
             tell_cost(planned, rows)
             tell_look(planned, rows)
             for wish in without_effect(planned.series):
@@ -130,10 +133,26 @@ class Session:
             resumption=self.resumption,
             placement=self.placement,
             locked=self.locked,
+            sharing=self.sharing,
             ended=lambda row, outcome: self.ended(row, outcome),  # a run may be taken up before the bar is drawn
         )
         self.batches[series, retake] = batch
         return batch
+
+    @cached_property
+    def sharing(self) -> Sharing:
+        """The shared store, of which a command that finds it away says so once."""
+        from thumbforge.making.sharing import Sharing
+
+        return Sharing(self.project, self.cancel)
+
+    def _with_shared(self, planned: PlannedSeries, rows: Sequence[Row]) -> tuple[PlannedSeries, Sequence[Row]]:
+        """Planned again with what others have shared of what would be called for; commands of ours do it themselves."""
+        from thumbforge.making.bringing import with_shared
+
+        planned, rows = with_shared(self.project, planned, rows, self.sharing)
+        self.planned[planned.series.name] = planned
+        return planned, rows
 
     def _abandon(self) -> None:
         """Close what nobody has closed: another reporter than ours was chosen, or doit ended in the middle."""

@@ -19,6 +19,7 @@ def make_locked(session: Session, planned: PlannedSeries, rows: Sequence[Row], a
     """0 where every file equals the lock's, 1 where one cannot be had so; LockDiffers where the specs say otherwise."""
     from thumbforge.commands.telling.results import print_plan, print_result
     from thumbforge.commands.telling.running import make_and_tell
+    from thumbforge.making.bringing import locked_with_shared
     from thumbforge.making.quiet import conclude
     from thumbforge.making.rollup import ItemResult, Result, as_locked, foreseen, roll_up
     from thumbforge.planning import locked
@@ -27,7 +28,10 @@ def make_locked(session: Session, planned: PlannedSeries, rows: Sequence[Row], a
     if options["retake"]:
         raise UsageError("--locked makes what the lock file says: a new take is none of it", hint="leave out retake=")
     lock = locked.require_agreement(planned, rows, whole=options["only"] is None)
-    rows = locked.as_locked(planned, rows, lock, project.store)
+    if options["dry-run"]:
+        rows = locked.as_locked(planned, rows, lock, project.store)
+    else:
+        planned, rows = locked_with_shared(project, planned, rows, lock, session.sharing)
     planned = replace(planned, rows=tuple({**_by_key(planned.rows), **_by_key(rows)}.values()))
     if options["dry-run"]:
         exit_code = as_locked(foreseen(rows))
