@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from tests.pages import ROOT, bare, sections, table, text
-from thumbforge import errors, models, settings
+from thumbforge import errors, layers, models, settings
 from thumbforge.commands.verbs import EVERYWHERE, all_options
 from thumbforge.imaging.type import fonts
 from thumbforge.providers import registry
@@ -257,3 +257,20 @@ def test_the_fonts_of_a_layout_are_listed() -> None:
     """docs/templates.md names the fonts that a layout may use."""
     rows = table(sections(text("templates.md"))["Fonts"])
     assert tuple(bare(row[0]) for row in rows) == fonts.FACES
+
+
+def test_every_field_of_a_layout_of_layers_is_listed() -> None:
+    """docs/layers.md names the fields of each element in the table under its heading, and their defaults."""
+    found = sections(text("layers.md"))
+    every = {bare(row[0]): row[1] for row in table(found["Every element"])}
+    assert every.keys() == layers.Layer.model_fields.keys()
+    for heading, model in (("Texts", layers.Text), ("Images", layers.Image), ("Shapes", layers.Shape)):
+        rows = {bare(row[0]): row[1] for row in table(found[heading])}
+        own = {name: field for name, field in model.model_fields.items() if name not in every}
+        assert rows.keys() == own.keys()
+        for name, told in rows.items():
+            default_ = own[name].default
+            if isinstance(default_, bool | int | str):
+                assert bare(told) == (str(default_).lower() if isinstance(default_, bool) else str(default_))
+    listed = {name for row in table(found["The layout"]) for name in re.findall(r"`(\w+)`", row[0])}
+    assert listed == layers.Layers.model_fields.keys()

@@ -24,6 +24,7 @@ ORDER = (
         "log",
         "settings",
         "durable",
+        "layers",
         "cancel",
         "cores",
         "install",

@@ -391,6 +391,7 @@ class SeriesSpec(Model):
     subject: Literal["auto"] | HeroBox = Field("auto", description="where the subject is: x, y, w, h as shares")
     face: HeroBox | None = Field(None, description="where its face is: x, y, w, h as shares of the hero")
     mask: str | None = Field(None, min_length=1, max_length=1000, description="file that says what is subject")
+    second_hero: str | None = Field(None, min_length=1, max_length=1000, description="file that a template may show")
     look: LookName | None = None
     palette: Literal["hero", "brand"] | Annotated[tuple[Hex, ...], Field(min_length=1, max_length=12)] | None = None
     hues: Literal["one", "near", "wheel"] | None = None

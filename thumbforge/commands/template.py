@@ -14,7 +14,6 @@ from thumbforge.tasks.options import Option, whole
 from thumbforge.text import one_line, printable
 
 if TYPE_CHECKING:
-    from thumbforge.models import Template as Spec
     from thumbforge.planning.preview import Trial
     from thumbforge.planning.project import Project
     from thumbforge.planning.template_check import Source
@@ -129,6 +128,7 @@ def _write_new(path: Path, text: str) -> None:
 
 
 def _validate(project: Project, arguments: Arguments) -> int:
+    from thumbforge import log
     from thumbforge.commands.telling.view import print_table, write
     from thumbforge.planning.template_check import check_all, file_of, find, sources
 
@@ -136,17 +136,25 @@ def _validate(project: Project, arguments: Arguments) -> int:
         source.path for source in sources(project.catalog) if not source.is_built_in
     ]
     found = check_all(project, paths, arguments.vars)
-    rows = [(t.name, t.version, file_of(project, path), t.spec_hash) for t, path in zip(found, paths, strict=True)]
+    checked = list(zip(found, paths, strict=True))
+    rows = [(x.template.name, x.template.version, file_of(project, path), x.template.spec_hash) for x, path in checked]
     if arguments.as_json:
         names = ("name", "version", "file", "spec_hash")
-        print_json({"templates": [dict(zip(names, row, strict=True)) for row in rows]})
-    elif not rows:
-        write("There are no templates in specs/templates; name a built-in one to check it.")
-    else:
+        told = zip(rows, found, strict=True)
+        print_json(
+            {"templates": [dict(zip(names, row, strict=True)) | {"warnings": list(x.warnings)} for row, x in told]}
+        )
+        return Exit.DONE
+    for one in found:
+        for warning in one.warnings:
+            log.warning(f"{one.template.name}: {warning}")
+    if rows:
         print_table(
             ("template", "version", "file", "hash", "state"),
             [(name, str(version), file, spec_hash[:8], "ok") for name, version, file, spec_hash in rows],
         )
+    else:
+        write("There are no templates in specs/templates; name a built-in one to check it.")
     return Exit.DONE
 
 
@@ -181,7 +189,7 @@ def _render(project: Project, arguments: Arguments) -> int:
 
 
 def _rendered(wanted: Wanted) -> dict[str, Any]:
-    template: Spec = wanted.series.template
+    template = wanted.series.template
     return {
         "template": template.name,
         "version": template.version,
@@ -194,6 +202,7 @@ def _rendered(wanted: Wanted) -> dict[str, Any]:
         "badge": wanted.drawing.part,
         "kicker": wanted.drawing.kicker,
         "series": wanted.drawing.series,
+        "texts": dict(wanted.drawing.texts),
         "prompt": wanted.request.prompt,
         "negative_prompt": wanted.request.negative_prompt,
     }
@@ -202,14 +211,16 @@ def _rendered(wanted: Wanted) -> dict[str, Any]:
 def _print_rendered(wanted: Wanted, shown: dict[str, Any]) -> None:
     from thumbforge.commands.telling.view import write
 
+    badge = shown["badge"] or ("" if shown["texts"] else "none")
     for name, value in (
         ("template", f"{shown['template']} v{shown['version']} ({shown['spec_hash'][:8]})"),
         ("playlist", wanted.series.playlist.playlist.title or wanted.series.playlist_name),
         ("video", f"{shown['video']}  {wanted.item.title}"),
-        ("title", shown["title"].replace("\n", " / ")),
-        ("badge", shown["badge"] or "none"),
+        ("title", shown["texts"].get("title", shown["title"]).replace("\n", " / ")),
+        ("badge", badge),
         ("kicker", shown["kicker"]),
         ("series", shown["series"]),
+        *((name, text.replace("\n", " / ")) for name, text in shown["texts"].items() if name != "title"),
     ):
         if value:
             write(f"{name:<9} {one_line(value)}")
@@ -291,7 +302,8 @@ class Template(ThumbCommand):
             "validate",
             (Word("NAME|FILE", is_optional=True, is_repeated=True, names="template"),),
             _validate,
-            "every problem with file and line; by default of all templates of the project",
+            "every problem with file and line, drawn on a short, a long and a right-to-left text; by default of all of "
+            "the project",
             (VAR,),
         ),
         Verb("render", (TEMPLATE,), _render, "print the prompt and the texts that are drawn", (*_TRIED_ON, VAR)),

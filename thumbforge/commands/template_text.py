@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from thumbforge.imaging.type.fonttable import FACES
-from thumbforge.models import Box, Layout, Template
+from thumbforge.models import Box, Layout
+
+if TYPE_CHECKING:
+    from thumbforge.layers import AnyTemplate, Layers
 
 WIDTH = 110
 
@@ -39,20 +42,20 @@ _Dumper.add_representer(dict, _mapping)
 _Dumper.add_representer(list, _sequence)
 
 
-def content(template: Template) -> dict[str, Any]:
+def content(template: AnyTemplate) -> dict[str, Any]:
     """What is written in the template's files, merged."""
     found: dict[str, Any] = template.model_dump(mode="json", exclude_unset=True)
     return found
 
 
-def as_yaml(template: Template) -> str:
+def as_yaml(template: AnyTemplate) -> str:
     """A spec that, saved under the template's name, is the same template."""
     return yaml.dump(
         content(template), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=WIDTH, default_flow_style=False
     )
 
 
-def starter(name: str, base: Template, version: int) -> str:
+def starter(name: str, base: AnyTemplate, version: int) -> str:
     """A template that is `base` until one of its commented lines is used; all of them together load, too."""
     head = (
         f"# A template like `{base.name}`. Write what differs: take the # away from a line and change it.",
@@ -70,7 +73,7 @@ def _word(name: str) -> str:
     return yaml.safe_dump(name).splitlines()[0]
 
 
-def _examples(base: Template) -> Iterator[str]:
+def _examples(base: AnyTemplate) -> Iterator[str]:
     yield "# What to paint. Jinja2: {{ topic }}, {{ playlist.title }}, {{ vars.mood }} (set it with var.mood=…)."
     yield "#prompt: |"
     yield "#  A calm background picture about {{ topic }}, soft light, {{ vars.mood | default('quiet') }} mood."
@@ -81,7 +84,7 @@ def _examples(base: Template) -> Iterator[str]:
     yield ""
     yield '# Where the text goes, in pixels of a 1280x720 canvas. Colours are "#RRGGBB", auto or auto-dark.'
     yield "#layout:"
-    yield from _layout(base.layout)
+    yield from _layout(base.layout) if isinstance(base.layout, Layout) else _layers(base.layout)
 
 
 def _layout(layout: Layout) -> Iterator[str]:
@@ -104,6 +107,30 @@ def _layout(layout: Layout) -> Iterator[str]:
     yield "#  scrims:   # shades under the text; a list takes the place of the whole list"
     yield "#    - {side: left, reach: 0.8, opacity: 0.6}"
     yield f"#  focus: [{layout.focus[0]}, {layout.focus[1]}]   # what a crop keeps: shares of width and height"
+
+
+def _layers(layout: Layers) -> Iterator[str]:
+    """One text changed and one shape more, with the order that they then have."""
+    name = "title" if "title" in layout.texts else next(iter(layout.texts))
+    text = layout.texts[name]
+    yield '#  colors: {mine: "#FFD400"}   # a name for a colour; fill: mine'
+    yield "#  texts:"
+    yield f"#    {name}:"
+    yield f"#      box: {{x: {text.box.x}, y: {text.box.y}, w: {text.box.w}, h: {text.box.h}}}"
+    yield f"#      font: {layout.face(text.font)}   # one of {', '.join(FACES)}"
+    yield f"#      size: {text.size}   # the largest; a long text gets smaller, down to min_size"
+    yield f"#      min_size: {text.min_size}"
+    yield "#      letterspacing: 0.02   # in letter sizes"
+    yield "#      accent: mine   # of *words* between asterisks"
+    yield "#      shadow: {y: 4, blur: 14, opacity: 0.5}"
+    yield "#  shapes:   # rectangle, circle, line, polygon or arrow"
+    yield "#    my-line:"
+    yield "#      kind: line"
+    yield "#      points: [[0, 714], [1280, 714]]"
+    yield "#      width: 12"
+    yield "#      fill: {linear: 0, stops: [{color: mine}, {color: mine, opacity: 0}]}"
+    order = (layout.order or tuple(layout.elements)) + ("my-line",)
+    yield f"#  order: [{', '.join(order)}]   # from back to front; `subject` is what the hero shows"
 
 
 def _box(box: Box) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thumbforge import models
 from thumbforge.errors import Problem, SpecError, UsageError
@@ -14,6 +14,9 @@ from thumbforge.imaging.type import fonts
 from thumbforge.imaging.userfiles import FontFile, PictureFile, font_file, picture_file
 from thumbforge.named import inside
 from thumbforge.pixels.colour import from_hex, luminance
+
+if TYPE_CHECKING:
+    from thumbforge.layers import Layers
 
 _MIDDLE = 0.18
 """Luminance on which black and white have the same contrast."""
@@ -71,6 +74,19 @@ def identity(brand: models.Brand, root: Path) -> Identity:
 def branded(layout: models.Layout, found: Identity | None) -> models.Layout:
     """The layout in the brand's colours and fonts."""
     return _laid_over(layout, found) if found else layout
+
+
+def branded_layers(layout: Layers, found: Identity | None) -> Layers:
+    """The same in version 2: the brand's colours and fonts take the place of those that the layout names alike."""
+    return _named_over(layout, found) if found else layout
+
+
+@lru_cache(maxsize=64)
+def _named_over(layout: Layers, found: Identity) -> Layers:
+    colors = {name: value for name, value in found.colors.model_dump().items() if value and name in layout.colors}
+    own = {"title": _known(found.title_font), "label": _known(found.label_font)}
+    named: dict[str, str] = {name: font for name, font in own.items() if font and name in layout.fonts}
+    return layout.model_copy(update={"colors": {**layout.colors, **colors}, "fonts": {**layout.fonts, **named}})
 
 
 @lru_cache(maxsize=64)

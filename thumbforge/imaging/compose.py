@@ -22,7 +22,7 @@ from thumbforge.pixels.placed import GAP, Placed
 
 _FEW = 2
 """Words that may pass behind the subject."""
-_HIDDEN, _LOST = 0.12, 0.5
+HIDDEN, LOST = 0.12, 0.5
 """Share of a title's ink, and of one letter's, that the subject may hide."""
 
 
@@ -56,7 +56,7 @@ def compose(
     checks = [rules.glyphs(missing)]
     if not any(block.name == "text" for block in blocks):
         checks.append(rules.Check("text.title", "warning", False, "no title is drawn: nothing of it can be seen"))
-    standing = _standing(picture, blocks, surfaces, colours, seen, covering)
+    standing = standing_on(picture, blocks, surfaces, colours, seen, covering)
     bare = picture.copy() if covering else picture
     for text in standing:
         ground.lay(picture, text.ground, surfaces)
@@ -72,12 +72,12 @@ def compose(
         checks += _judged(picture.width, tone, tiny, text)
     checks += _of_subject(seen, standing, layout, surfaces, covering)
     boxes += [block.box for block in blocks]
-    checks.append(rules.overlay([_at_720(box, output) for box in boxes]))
+    checks.append(rules.overlay([at_720(box, output) for box in boxes]))
     return picture, tuple(checks)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Text:
+class Standing:
     """A block in its colours, what it stands on, what was laid under it, the colour of its shadow."""
 
     block: Block
@@ -86,14 +86,14 @@ class _Text:
     shade: colour.Rgb
 
 
-def _standing(
+def standing_on(
     picture: Image.Image,
     blocks: list[Block],
     surfaces: Surfaces,
     colours: tones.Tones,
     seen: Subject,
     covering: Image.Image | None,
-) -> list[_Text]:
+) -> list[Standing]:
     """Every text judged on its own ground, before any help is laid. A dark text's surroundings are kept free from the
     shade of a light one, and the other way round."""
     small = contrast.in_patches(picture)
@@ -124,11 +124,11 @@ def _on_ground(
     colours: tones.Tones,
     others: Image.Image | None,
     keep_off: Image.Image | None,
-) -> _Text:
+) -> Standing:
     if plate := block.plate:
         block = block.coloured(colours, 0.0)
         stand = contrast.stand(block.letters, surfaces.size, patches.inside(plate[0].box, surfaces.size), others, body)
-        return _Text(block, stand, ground.Ground((), dark=True), (0, 0, 0))
+        return Standing(block, stand, ground.Ground((), dark=True), (0, 0, 0))
     on = surfaces.under(body)
     own = surfaces.ground(on)
     if keep_off and not contrast.meet(body, keep_off):
@@ -140,7 +140,7 @@ def _on_ground(
     if found.plain:
         block = block.plain()
         stand = replace(stand, letters=block.letters)
-    return _Text(block, stand, found, ground.shade_of(stand, small))
+    return Standing(block, stand, found, ground.shade_of(stand, small))
 
 
 def _taken(block: Block, body: Image.Image, size: tuple[int, int]) -> Image.Image:
@@ -205,7 +205,7 @@ def _title(
     """The title beside the subject; or behind it, where the layout lets it, it is short, and no letter is lost."""
 
     def title(into: float) -> lettering.Set:
-        return lettering.title(style, content.title, content.speech, colours, scale, _beside(seen.placed, into))
+        return lettering.title(style, content.title, content.speech, colours, scale, beside(seen.placed, into))
 
     wide = seen.size[0]
     outline = subject.OUTLINE * wide / 1280 if seen.placed and seen.placed.look == "cutout" else 0
@@ -214,19 +214,19 @@ def _title(
         block = found[0]
         if block and len(block.ink.words) <= _FEW:
             share, letter = subject.hidden(block.ink, covering)
-            if 0 < share <= _HIDDEN and letter <= _LOST:
+            if 0 < share <= HIDDEN and letter <= LOST:
                 return found, covering
     return title(0.0), None
 
 
-def _beside(placed: Placed | None, into: float) -> room.Beside | None:
+def beside(placed: Placed | None, into: float) -> room.Beside | None:
     if placed is None:
         return None
     return room.Beside(placed, placed.free.side == "left", placed.free.across, into)
 
 
 def _of_subject(
-    seen: Subject, standing: list[_Text], layout: models.Layout, surfaces: Surfaces, covering: Image.Image | None
+    seen: Subject, standing: list[Standing], layout: models.Layout, surfaces: Surfaces, covering: Image.Image | None
 ) -> Iterator[rules.Check]:
     """What lies over the subject: letters, plates, and panels that hide what is under them."""
     size = surfaces.size
@@ -256,7 +256,7 @@ def _labels(
             yield lettering.label(name, style, text, content.speech, colours, scale)
 
 
-def _judged(width: int, tone: Image.Image, tiny: Image.Image, text: _Text) -> Iterator[rules.Check]:
+def _judged(width: int, tone: Image.Image, tiny: Image.Image, text: Standing) -> Iterator[rules.Check]:
     block, letters = text.block, text.stand.letters
     shown = block.name in ("text", "part")
     small = contrast.seen_small(tiny, text.stand) if shown else None
@@ -273,6 +273,6 @@ def _judged(width: int, tone: Image.Image, tiny: Image.Image, text: _Text) -> It
         yield rules.truncated(block.cut)
 
 
-def _at_720(box: slots.Box, output: models.Output) -> slots.Box:
+def at_720(box: slots.Box, output: models.Output) -> slots.Box:
     left, top, right, bottom = (round(side * 1280 / output.width) for side in box)
     return left, top, right, bottom

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from thumbforge.imaging.type.shape import Speech
+    from thumbforge.layers import AnyLayout, Layers
     from thumbforge.pixels.placed import Placed
 
 FINALISER_VERSION = 4
@@ -34,7 +35,8 @@ class Drawing:
     """What to draw, already rendered. In `title` a newline breaks the line and *word* has the accent colour.
 
     `language` is the playlist's (BCP 47): it decides the face of Han letters and Turkish capitals. `kicker` and
-    `series` are the texts of the layout's slots of these names, `picture` is the item's own, `brand` is laid over the
+    `series` are the texts of the layout's slots of these names, `picture` is the item's own, `texts` and
+    `images` (but those that show the item's own) are those of a layout in version 2 by name, `brand` is laid over the
     layout, `emoji` is a colour font that goes before the one-colour emoji.
     """
 
@@ -44,6 +46,8 @@ class Drawing:
     kicker: str | None = None
     series: str | None = None
     picture: PictureFile | None = None
+    texts: tuple[tuple[str, str], ...] = ()
+    images: tuple[tuple[str, PictureFile], ...] = ()
     brand: Identity | None = None
     emoji: FontFile | None = None
     scene: Scene | None = None
@@ -52,7 +56,8 @@ class Drawing:
     @property
     def files(self) -> tuple[FontFile | PictureFile | File, ...]:
         """Every file that is drawn with, beside the art and the fonts of the package."""
-        own = (self.picture, self.emoji, *(self.brand.files if self.brand else ()))
+        named = (file for _, file in self.images)
+        own = (self.picture, self.emoji, *named, *(self.brand.files if self.brand else ()))
         return (*(file for file in own if file), *(self.scene.files if self.scene else ()))
 
     def moved(self, places: Mapping[str, Path]) -> Drawing:
@@ -60,15 +65,18 @@ class Drawing:
         return replace(
             self,
             picture=self.picture and self.picture.moved(places),
+            images=tuple((name, file.moved(places)) for name, file in self.images),
             emoji=self.emoji and self.emoji.moved(places),
             brand=self.brand and self.brand.moved(places),
             scene=self.scene and self.scene.moved(places),
         )
 
 
-def final_parts(art_sha256: str, layout: models.Layout, drawing: Drawing, output: models.Output) -> dict[str, Any]:
+def final_parts(art_sha256: str, layout: AnyLayout, drawing: Drawing, output: models.Output) -> dict[str, Any]:
     """JSON of everything that decides the finished pixels. Texts are in their drawn form: a space at a title's end
     changes nothing. Raises UsageError for a font that no layout may use."""
+    if not isinstance(layout, models.Layout):
+        return _parts_of_layers(art_sha256, layout, drawing, output)
     layout = brand.branded(layout, drawing.brand)
     texts = _texts(layout, drawing)
     names: set[str] = set()
@@ -89,12 +97,41 @@ def final_parts(art_sha256: str, layout: models.Layout, drawing: Drawing, output
     }
 
 
+def _parts_of_layers(art_sha256: str, layout: Layers, drawing: Drawing, output: models.Output) -> dict[str, Any]:
+    """The same in version 2."""
+    layout = brand.branded_layers(layout, drawing.brand)
+    texts = _layer_texts(layout, drawing)
+    names: set[str] = set()
+    for name, text in texts.items():
+        style = layout.texts[name]
+        drawn = _as_drawn(text, style.case, drawing.language)
+        names.update(fonts.usable(layout.face(style.font), drawn, drawing.language))
+    if drawing.emoji and not all(text.isascii() for text in texts.values()):
+        names.add(fonts.add(drawing.emoji))
+    extras = {
+        "images": {name: file.sha256 for name, file in drawing.images} or None,
+        "picture": drawing.picture.sha256 if drawing.picture else None,
+        "capitals": "turkic" if clean.turkic(drawing.language) else None,
+        "libraries": libraries.others(),
+        "subject": drawing.scene.placing() if drawing.scene and drawing.scene.hero else None,
+    }
+    return {
+        "art": art_sha256,
+        "layout": layout.content,
+        "texts": texts,
+        "output": output.content,
+        "fonts": fonts.digests(tuple(sorted(names))),
+        "finaliser": FINALISER_VERSION,
+        **{name: value for name, value in extras.items() if value is not None},
+    }
+
+
 def drawn_with() -> dict[str, str]:
     """What is installed and decides about pixels, by name: a final drawn with anything else may have other bytes."""
     return {"finaliser": str(FINALISER_VERSION), "fonts": fonts.all_digest(), **libraries.versions()}
 
 
-def finalise(art: Path, layout: models.Layout, drawing: Drawing, output: models.Output, target: Path) -> Report:
+def finalise(art: Path, layout: AnyLayout, drawing: Drawing, output: models.Output, target: Path) -> Report:
     """Draw `drawing` over the picture in `art`, write it to `target` (a new path) and judge the written file.
 
     The same input gives the same bytes in every process and thread. Raises PictureError when `art` is no picture,
@@ -104,6 +141,8 @@ def finalise(art: Path, layout: models.Layout, drawing: Drawing, output: models.
     from thumbforge.imaging import compose, encode, rules
     from thumbforge.pixels import picture
 
+    if not isinstance(layout, models.Layout):
+        return _finalise_layers(art, layout, drawing, output, target)
     layout = brand.branded(layout, drawing.brand)
     for style in (layout.title, layout.part, layout.kicker, layout.series):
         if style:
@@ -116,6 +155,42 @@ def finalise(art: Path, layout: models.Layout, drawing: Drawing, output: models.
     drawn, checks = compose.compose(picture.open_rgb(art), layout, content, output, placed)
     encode.write(drawn, target, output)
     return rules.judge(target, output, (*checks, *no_place, *no_logo, *no_picture))
+
+
+def _finalise_layers(art: Path, layout: Layers, drawing: Drawing, output: models.Output, target: Path) -> Report:
+    """The same in version 2."""
+    from thumbforge.imaging import encode, rules
+    from thumbforge.imaging.canvas import compose
+    from thumbforge.pixels import picture
+
+    layout = brand.branded_layers(layout, drawing.brand)
+    for text in layout.texts.values():
+        fonts.require(layout.face(text.font))
+    images: dict[str, Image.Image] = {}
+    unusable: list[Check] = []
+    for name, file in (*drawing.images, *_own_pictures(layout, drawing)):
+        found, wrong = _own(name, file)
+        images |= {name: found} if found else {}
+        unusable += wrong
+    placed, no_place = _placed(drawing.scene, output)
+    content = compose.Content(_layer_texts(layout, drawing), images, _speech(drawing))
+    drawn, checks = compose.compose(picture.open_rgb(art), layout, content, output, placed)
+    encode.write(drawn, target, output)
+    return rules.judge(target, output, (*checks, *no_place, *unusable))
+
+
+def _own_pictures(layout: Layers, drawing: Drawing) -> Iterator[tuple[str, PictureFile]]:
+    """The item's own picture for each image that shows it."""
+    if drawing.picture:
+        shown = [name for name in layout.drawn if name in layout.images and layout.images[name].source == "picture"]
+        yield from ((name, drawing.picture) for name in shown)
+
+
+def _layer_texts(layout: Layers, drawing: Drawing) -> dict[str, str]:
+    """The texts as far as they will be seen, by name."""
+    given = dict(drawing.texts)
+    found = {name: clean.plain(given.get(name, "")) for name in layout.seen_texts}
+    return {name: text for name, text in found.items() if text}
 
 
 def _placed(scene: Scene | None, output: models.Output) -> tuple[Placed | None, tuple[Check, ...]]:

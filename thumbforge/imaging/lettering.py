@@ -108,7 +108,7 @@ def title(
     frame = _frame(style.box, scale, style.align, style.anchor)
     marked = clean.marked(text, style.case, speech.language)
     wish = Wish(style.color, style.accent, style.help, style.contrast)
-    return _block("text", marked, style.font, speech, space, frame, paint, wish, beside)
+    return set_text("text", marked, style.font, speech, space, frame, paint, wish, beside)
 
 
 def label(
@@ -149,7 +149,7 @@ def line(
     )
     wish = Wish(style.color, style.color, style.help, style.contrast)
     paint = draw.Paint(fill=_UNKNOWN, accent=_UNKNOWN)
-    block, missing = _block(name, text, style.font, speech, space, frame, paint, wish)
+    block, missing = set_text(name, text, style.font, speech, space, frame, paint, wish)
     if block and style.fill:
         plate = badge.around(block.ink, whole, style.radius * scale)
         block = replace(block, plate=(plate, tones.of(style.fill)))
@@ -161,7 +161,7 @@ def paint(picture: Image.Image, block: Block, *, glow: bool = False, shade: colo
     draw.paint(picture, block.ink, replace(block.style, shade=(255, 255, 255) if glow else shade))
 
 
-def _block(
+def set_text(
     name: str,
     text: clean.Text,
     font: str,
@@ -171,8 +171,10 @@ def _block(
     style: draw.Paint,
     wish: Wish,
     beside: room.Beside | None = None,
+    spacing: float = 0.0,
 ) -> Set:
-    setting = shape.prepare(text, font, speech)
+    """A text set and rasterised; `spacing` is between letters, in em."""
+    setting = shape.prepare(text, font, speech, spacing)
     if beside:
         fitted, space, frame = room.fitted(setting, space, frame, beside)
     else:

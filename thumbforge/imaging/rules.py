@@ -111,9 +111,17 @@ def height(rule: str, pixels: float, *, dense: bool) -> Check:
     return Check(rule, "warning", ok, figures if ok or rule != "text.height" else f"{figures}: {_SHORTEN}")
 
 
-def truncated(cut: str) -> Check:
+def truncated(cut: str, name: str = "text") -> Check:
     detail = f"left out: {one_line(cut, 160)!r}: {_SHORTEN}" if cut else "whole text drawn"
-    return Check("text.truncated", "warning", not cut, detail)
+    return Check(f"{name}.truncated", "warning", not cut, detail)
+
+
+def hidden(rule: str, share: float, letter: float, limits: tuple[float, float], most: float) -> Check:
+    """How much of a text lies under what is drawn over it, and of the letter that loses most: more than the first limit
+    or `most` of a letter is a warning, more than the second an error."""
+    ok = share <= limits[0] and letter <= most
+    detail = f"{share:.0%} of the letters, {letter:.0%} of one, lie under other elements; {limits[0]:.0%} at most"
+    return Check(rule, "error" if share > limits[1] else "warning", ok, detail)
 
 
 def glyphs(missing: tuple[str, ...]) -> Check:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from PIL import Image, ImageDraw, ImageFilter
 
 from thumbforge import models
@@ -15,7 +17,20 @@ _SHARE = {"left": 0.0, "center": 0.5, "right": 1.0, "top": 0.0, "middle": 0.5, "
 Box = tuple[int, int, int, int]
 
 
-def scaled(box: models.Box, scale: float) -> Box:
+class HasSides(Protocol):
+    """A rectangle of a layout."""
+
+    @property
+    def x(self) -> int: ...
+    @property
+    def y(self) -> int: ...
+    @property
+    def w(self) -> int: ...
+    @property
+    def h(self) -> int: ...
+
+
+def scaled(box: HasSides, scale: float) -> Box:
     """Left, top, right, bottom in pixels of the picture."""
     left, top = round(box.x * scale), round(box.y * scale)
     return left, top, max(round((box.x + box.w) * scale), left + 1), max(round((box.y + box.h) * scale), top + 1)
@@ -50,9 +65,20 @@ def rounded(size: tuple[int, int], radius: int) -> Image.Image:
 def whole(picture: Image.Image, image: Image.Image, box: Box, align: str, anchor: str) -> Box:
     """Lay `image` (RGBA), all of it and as large as it fits, into `box`; returns where it lies. Clear margins of the
     image do not count."""
+    found = fitted(image, box, align, anchor)
+    if found is None:
+        return box[0], box[1], box[0], box[1]
+    shown, (left, top) = found
+    picture.paste(shown, (left, top), shown)
+    return left, top, left + shown.width, top + shown.height
+
+
+def fitted(image: Image.Image, box: Box, align: str, anchor: str) -> tuple[Image.Image, tuple[int, int]] | None:
+    """`image` (RGBA) without its clear margins, as large as it fits into `box`, and where it lies; None for a clear
+    one."""
     seen = image.getchannel("A").getbbox()
     if seen is None:
-        return box[0], box[1], box[0], box[1]
+        return None
     image = image.crop(seen)
     wide, high = box[2] - box[0], box[3] - box[1]
     share = min(wide / image.width, high / image.height)
@@ -60,8 +86,7 @@ def whole(picture: Image.Image, image: Image.Image, box: Box, align: str, anchor
     shown = image.convert("RGBa").resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0).convert("RGBA")
     left = box[0] + round((wide - size[0]) * _SHARE[align])
     top = box[1] + round((high - size[1]) * _SHARE[anchor])
-    picture.paste(shown, (left, top), shown)
-    return left, top, left + size[0], top + size[1]
+    return shown, (left, top)
 
 
 def inset(picture: Image.Image, photo: Image.Image, slot: models.PictureSlot, scale: float, border: Rgb) -> None:

@@ -33,6 +33,7 @@ from thumbforge.providers.registry import load_provider
 from thumbforge.text import one_line
 
 if TYPE_CHECKING:
+    from thumbforge.layers import AnyLayout
     from thumbforge.pixels.picture import PictureInfo
 
 CONNECT_S = 5.0
@@ -115,9 +116,7 @@ class OnCluster:
     def inspect(self, data: bytes, width: int, height: int) -> tuple[PictureInfo, tuple[str, ...]]:
         return self._here.inspect(data, width, height)  # the bytes are here, to be staged before anything else
 
-    def finalise(
-        self, art: Path, layout: models.Layout, drawing: Drawing, output: models.Output, target: Path
-    ) -> Report:
+    def finalise(self, art: Path, layout: AnyLayout, drawing: Drawing, output: models.Output, target: Path) -> Report:
         """Drawn on a worker; in this process where the cluster gives nothing, because the art is paid for."""
         own = drawing.picture and _read(drawing.picture.sha256, drawing.picture.path)
         shared = {file.sha256: file.path for file in drawing.files if file is not drawing.picture}

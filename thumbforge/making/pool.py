@@ -10,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, parent_process
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from thumbforge import log, models
 from thumbforge.cancel import Cancel
@@ -20,6 +20,9 @@ from thumbforge.making.threads import Painter, inspect
 from thumbforge.pixels.picture import PictureInfo
 from thumbforge.providers.base import Answer, Call, Provider, Request
 from thumbforge.providers.registry import kept_provider, load_provider
+
+if TYPE_CHECKING:
+    from thumbforge.layers import AnyLayout
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -57,9 +60,7 @@ class InProcesses:
     def inspect(self, data: bytes, width: int, height: int) -> tuple[PictureInfo, tuple[str, ...]]:
         return self.run(inspect, data, width, height)
 
-    def finalise(
-        self, art: Path, layout: models.Layout, drawing: Drawing, output: models.Output, target: Path
-    ) -> Report:
+    def finalise(self, art: Path, layout: AnyLayout, drawing: Drawing, output: models.Output, target: Path) -> Report:
         return self.run(finalise, art, layout, drawing, output, target)
 
     def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

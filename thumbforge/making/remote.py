@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from distributed import Queue, Worker, get_worker, secede
 from distributed.worker import WORKER_ANY_RUNNING
@@ -29,6 +30,9 @@ from thumbforge.imaging.rules import Report
 from thumbforge.providers.base import Answer, Call, Request
 from thumbforge.providers.registry import kept_provider
 from thumbforge.providers.retry import answer_of
+
+if TYPE_CHECKING:
+    from thumbforge.layers import AnyLayout
 
 WATCH_S = 0.5
 _room = threading.BoundedSemaphore(usable_cores())
@@ -89,7 +93,7 @@ class Finishing:
     """A drawing to make. `files` are the hashes of what it shares with others."""
 
     release: Release
-    layout: models.Layout
+    layout: AnyLayout
     drawing: Drawing
     output: models.Output
     files: tuple[str, ...]

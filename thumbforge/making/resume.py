@@ -11,7 +11,7 @@ from typing import Any
 
 from thumbforge.errors import LedgerError, NotFound, ReplayDivergence, UsageError
 from thumbforge.making.record import planned_item
-from thumbforge.models import Brand, Item, Output, Playlist, PlaylistHead, Price, Profile, Template
+from thumbforge.models import Brand, Item, Output, Playlist, PlaylistHead, Price, Profile
 from thumbforge.planning.decide import PlannedSeries, decide
 from thumbforge.planning.lock import find_lock
 from thumbforge.planning.plan import Limits
@@ -22,6 +22,7 @@ from thumbforge.planning.series import Series, look
 from thumbforge.planning.staging import Staging
 from thumbforge.planning.wanted import Place, Wanted, wanted_heroes, wanted_items
 from thumbforge.providers.registry import capabilities_of
+from thumbforge.specs.layered import template_of
 from thumbforge.store import names, world
 from thumbforge.store.database import Database, mapping
 from thumbforge.store.pictures import suffix_of
@@ -173,7 +174,7 @@ def _series(
         playlist_name=params["playlist"],
         playlist=Playlist(playlist=PlaylistHead.model_validate(params["playlist_head"]), items=tuple(items)),
         hero=_hero(project, database, run, params),
-        template=Template.model_validate({"name": template.name, "version": template.version, **template.content}),
+        template=template_of({"name": template.name, "version": template.version, **template.content}),
         profile=_profile(project, database, run["profile_id"], params.get("price")),
         reference=params["reference"],
         vars=params["vars"],

@@ -15,6 +15,7 @@ from thumbforge.providers.base import Answer, Call, Provider, Request
 from thumbforge.providers.registry import load_provider
 
 if TYPE_CHECKING:
+    from thumbforge.layers import AnyLayout
     from thumbforge.pixels.picture import PictureInfo
 
 
@@ -27,9 +28,7 @@ class Executor(Protocol):
         """As `imaging.picture.inspect_art`."""
         ...
 
-    def finalise(
-        self, art: Path, layout: models.Layout, drawing: Drawing, output: models.Output, target: Path
-    ) -> Report:
+    def finalise(self, art: Path, layout: AnyLayout, drawing: Drawing, output: models.Output, target: Path) -> Report:
         """As `imaging.finalise.finalise`."""
         ...
 
@@ -67,9 +66,7 @@ class InThreads:
         with self._room:
             return inspect(data, width, height)
 
-    def finalise(
-        self, art: Path, layout: models.Layout, drawing: Drawing, output: models.Output, target: Path
-    ) -> Report:
+    def finalise(self, art: Path, layout: AnyLayout, drawing: Drawing, output: models.Output, target: Path) -> Report:
         with self._room:
             return finalise(art, layout, drawing, output, target)
 

@@ -5,10 +5,14 @@ Pure, and asked for every plan: no Pillow here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from thumbforge import models
+
+if TYPE_CHECKING:
+    from thumbforge.layers import AnyLayout, Layers
 
 Side = Literal["left", "right", "middle", "foot"]
 """Where the subject goes: beside the words, or, where they lie across the middle or the foot, above them."""
@@ -51,26 +55,60 @@ RIGHT = Free("right")
 LEFT = Free("left")
 
 
-def free_side(layout: models.Layout) -> Free:
-    """The canvas minus the boxes of title and part: the larger side, if a subject can stand there."""
-    width, height = layout.canvas.width, layout.canvas.height
+class Sides(Protocol):
+    """A rectangle of a layout."""
+
+    @property
+    def x(self) -> int: ...
+    @property
+    def y(self) -> int: ...
+    @property
+    def w(self) -> int: ...
+    @property
+    def h(self) -> int: ...
+
+
+def free_side(layout: AnyLayout) -> Free:
+    """The canvas minus the boxes of title and part (in version 2 of all texts that must be read): the larger side, if a
+    subject can stand there. A layout of version 2 may say where it stands itself."""
+    if not isinstance(layout, models.Layout):
+        return _free_of_layers(layout)
     boxes = [layout.title.box, *([layout.part.box] if layout.part else [])]
+    panels = [panel.box for panel in layout.panels if panel.opacity > 0.5]
+    return _free(layout.canvas, layout.title.box, boxes, panels, None)
+
+
+def _free_of_layers(layout: Layers) -> Free:
+    texts = layout.seen_texts
+    boxes = [text.box for text in texts.values() if not text.fine_print] or [text.box for text in texts.values()]
+    title = texts["title"].box if "title" in texts else max(boxes, key=lambda box: box.w * box.h)
+    shapes = [layout.shapes[name] for name in layout.drawn if name in layout.shapes]
+    panels = [box for shape in shapes if (box := shape.panel)]
+    return _free(layout.canvas, title, boxes, panels, layout.free)
+
+
+def _free(
+    canvas: models.Size, title: Sides, boxes: Sequence[Sides], panels: Sequence[Sides], asked: Side | None
+) -> Free:
+    width, height = canvas.width, canvas.height
     grow = GAP * width / 1280
     before = min(box.x for box in boxes) - grow
     behind = width - max(box.x + box.w for box in boxes) - grow
-    under = [panel.box for panel in layout.panels if panel.opacity > 0.5 and _meet(panel.box, layout.title.box)]
-    if max(before, behind) < _BESIDE * width:
-        tops = [layout.title.box.y, *(box.y for box in under if box.w >= _ACROSS * width)]
+    under = [panel for panel in panels if _meet(panel, title)]
+    across = asked in ("middle", "foot") if asked else max(before, behind) < _BESIDE * width
+    if across:
+        tops = [title.y, *(box.y for box in under if box.w >= _ACROSS * width)]
         top = min(tops)
-        return Free("foot" if top >= _LOW * height else "middle", max(int(top * STEPS / height), 1))
+        side: Side = "foot" if top >= _LOW * height else "middle"
+        return Free(asked or side, max(int(top * STEPS / height), 1))
     beside = [box for box in under if box.w < _ACROSS * width and box.h >= _TALL * height]
-    if behind >= before:
+    if asked == "right" or (asked is None and behind >= before):
         edge = max((box.x + box.w for box in beside), default=0)
         return Free("right", round(edge * STEPS / width))
     edge = max((width - box.x for box in beside), default=0)
     return Free("left", round(edge * STEPS / width))
 
 
-def _meet(one: models.Box, other: models.Box) -> bool:
+def _meet(one: Sides, other: Sides) -> bool:
     across = one.x < other.x + other.w and other.x < one.x + one.w
     return across and one.y < other.y + other.h and other.y < one.y + one.h

@@ -6,21 +6,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from thumbforge.errors import Problem, UsageError
 from thumbforge.imaging import zones
 from thumbforge.imaging.type import fonts
 from thumbforge.imaging.userfiles import FontFile
-from thumbforge.models import Template
+from thumbforge.models import Layout
 from thumbforge.planning.series import Series
 from thumbforge.planning.spec_lines import chain_of, in_series, placed_at, template_file
 from thumbforge.specs.catalog import Catalog
 from thumbforge.specs.yaml_file import Document
 
+if TYPE_CHECKING:
+    from thumbforge.layers import AnyLayout, AnyTemplate
+
 _Found = tuple[tuple[str, ...], str]
 
 
-def layout_problems(template: Template, chain: list[Document]) -> Iterator[Problem]:
+def layout_problems(template: AnyTemplate, chain: list[Document]) -> Iterator[Problem]:
     """Each at its line; `chain` is the template's file and those that it extends."""
     for where, message in _wrong(template):
         yield placed_at(chain, where, message)
@@ -40,16 +44,26 @@ def layout_problems_of(series: Series) -> Iterator[Problem]:
         yield Problem(f"template {template.name}", 0, ".".join(where), message)
 
 
-def _wrong(template: Template) -> Iterator[_Found]:
-    for name, slot in template.layout.slots:
-        font = getattr(slot, "font", None)
+def _wrong(template: AnyTemplate) -> Iterator[_Found]:
+    for where, font in _fonts(template.layout):
         try:
-            if font is not None:
-                fonts.require(font)
+            fonts.require(font)
         except UsageError as error:
-            yield ("layout", name, "font"), f"{error.message}; {error.hint}"
+            yield ("layout", *where), f"{error.message}; {error.hint}"
     for message in zones.overlay_problems(template.layout):
         yield ("layout", *message.split()[0].split(".")), message
+
+
+def _fonts(layout: AnyLayout) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every face that a layout names, and where."""
+    if isinstance(layout, Layout):
+        named = ((name, getattr(slot, "font", None)) for name, slot in layout.slots)
+        yield from (((name, "font"), font) for name, font in named if font is not None)
+        return
+    yield from ((("fonts", name), font) for name, font in layout.fonts.items())
+    for name, text in layout.texts.items():
+        if text.font not in layout.fonts:
+            yield ("texts", name, "font"), text.font
 
 
 def font_file_problems(series: Series) -> Iterator[Problem]:

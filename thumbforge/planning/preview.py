@@ -4,7 +4,7 @@ provider but `local` is asked."""
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from thumbforge.durable import in_place_of
 from thumbforge.errors import NotFound, StoreError, UsageError
 from thumbforge.imaging.finalise import finalise
 from thumbforge.imaging.rules import Report
-from thumbforge.models import Item, Output, Playlist, PlaylistHead, Profile, Template
+from thumbforge.models import Item, Output, Playlist, PlaylistHead, Profile
 from thumbforge.planning.project import Project
 from thumbforge.planning.reference import NO_HERO, check_hero, find_hero
 from thumbforge.planning.series import Lookup, Series, SeriesRequest, default_output, find_playlist, resolve
@@ -26,8 +26,9 @@ from thumbforge.specs.catalog import LoadedPlaylist
 from thumbforge.text import nearest
 
 if TYPE_CHECKING:
-    pass
+    from thumbforge.layers import AnyTemplate
 
+TRIAL = Output(width=1280, height=720)
 OUTPUT = Output(width=1280, height=720, format="png", max_bytes=50_000_000)
 LOCAL = Profile(name="local", provider="local")
 SAMPLE = LoadedPlaylist(
@@ -96,12 +97,38 @@ def draw(wanted: Wanted, target: Path) -> Report:
     return report if series.hero.exists else _without_subject(report)
 
 
+TEXTS = {
+    "the shortest text": "Go",
+    "the longest text": "The complete guide to *reading*, cleaning and plotting all that your laptop ever wrote, 2026",
+    "a right-to-left text": "كيف أرتّب *جدولاً* كبيراً من البيانات؟",
+}
+"""What `template validate` draws a template on; YouTube's titles end at 100 characters."""
+
+
+def on_texts(series: Series) -> Iterator[tuple[str, Report]]:
+    """A template drawn with each of `TEXTS`, and what its rules say. `series` is one of `on_sample`; the ground is the
+    scene that stands in for a hero, painted once."""
+    [at] = places(series)
+    [first] = wanted_items(series, load_provider(series.profile).capabilities, None, at=[at])
+    request = replace(first.request, width=OUTPUT.width, height=OUTPUT.height)
+    with tempfile.TemporaryDirectory(prefix="thumbforge-") as scratch:
+        art, target = Path(scratch) / "art", Path(scratch) / "final.jpg"
+        call = Call(Cancel(), 60, "", "", Path(scratch))
+        art.write_bytes(load_provider(series.profile).generate(request, call).data)
+        for what, text in TEXTS.items():
+            own = replace(at, item=at.item.model_copy(update={"text": text, "title": text}))
+            drawing = wanted_on(series, own).drawing
+            report = finalise(art, series.template.layout, drawing, TRIAL, target)
+            yield what, _without_subject(report)
+            target.unlink()
+
+
 def _without_subject(report: Report) -> Report:
     """The scene that stands in for a hero holds nobody, so what a guess finds in it is worth no word."""
     return replace(report, checks=tuple(check for check in report.checks if not check.rule.startswith("subject.")))
 
 
-def on_sample(project: Project, template: Template, given: Mapping[str, Any]) -> Series:
+def on_sample(project: Project, template: AnyTemplate, given: Mapping[str, Any]) -> Series:
     """A series of the sample alone."""
     return _bare(project.lookup(None), SAMPLE, template, given)
 
@@ -121,7 +148,7 @@ def _series(lookup: Lookup, trial: Trial) -> Series:
     return replace(series, hero=hero, staging=beside(hero))
 
 
-def _bare(lookup: Lookup, playlist: LoadedPlaylist, template: Template, given: Mapping[str, Any]) -> Series:
+def _bare(lookup: Lookup, playlist: LoadedPlaylist, template: AnyTemplate, given: Mapping[str, Any]) -> Series:
     return Series(
         name=playlist.name,
         playlist_name=playlist.name,
@@ -134,6 +161,7 @@ def _bare(lookup: Lookup, playlist: LoadedPlaylist, template: Template, given: M
         overrides=given,
         max_images=None,
         output=default_output(lookup.settings),
+        root=lookup.root,
     )
 
 

@@ -6,7 +6,7 @@ import re
 import shlex
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -16,14 +16,14 @@ from thumbforge import log
 from thumbforge.errors import NotFound, Problem, SpecError, UsageError
 from thumbforge.imaging.brand import Identity, identity
 from thumbforge.imaging.userfiles import FontFile, font_file
-from thumbforge.models import Brand, Output, Playlist, Profile, SeriesSpec, Template
+from thumbforge.models import Brand, Output, Playlist, Profile, SeriesSpec
 from thumbforge.named import as_written, elsewhere, inside
 from thumbforge.planning.hero_files import hero_file
 from thumbforge.planning.prices import ceiling
 from thumbforge.planning.profile_check import usable
 from thumbforge.planning.reference import Hero, find_hero
 from thumbforge.planning.spec_lines import in_series
-from thumbforge.planning.staging import UNSAID, Staging, staging
+from thumbforge.planning.staging import UNSAID, Staging, second_hero, staging
 from thumbforge.providers.registry import profile_hint
 from thumbforge.settings import FILE, Settings
 from thumbforge.sources.links import VideoLink, parse_link
@@ -32,6 +32,7 @@ from thumbforge.specs.yaml_file import gather
 from thumbforge.text import nearest
 
 if TYPE_CHECKING:
+    from thumbforge.layers import AnyTemplate
     from thumbforge.store.database import Database
 
 
@@ -64,7 +65,7 @@ class Series:
     playlist_name: str
     playlist: Playlist
     hero: Hero
-    template: Template
+    template: AnyTemplate
     profile: Profile
     reference: str
     vars: Mapping[str, Any]
@@ -209,9 +210,13 @@ def _stay_inside(lookup: Lookup, name: str, field: str, word: str) -> None:
 
 def _staged(lookup: Lookup, name: str, spec: SeriesSpec, hero: Hero) -> Staging:
     try:
-        return staging(spec, hero, lookup.root)
+        own = staging(spec, hero, lookup.root)
     except UsageError as error:
         raise SpecError([in_series(lookup.root, name, ("mask",), error.message)], hint=error.hint) from error
+    try:
+        return replace(own, second=second_hero(spec, lookup.root))
+    except UsageError as error:
+        raise SpecError([in_series(lookup.root, name, ("second_hero",), error.message)], hint=error.hint) from error
 
 
 def look(brand: Brand | None, root: Path, settings: Settings, name: str = "") -> dict[str, Any]:

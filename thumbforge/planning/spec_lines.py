@@ -17,7 +17,7 @@ from thumbforge.errors import Problem, SpecError
 from thumbforge.specs.catalog import BUILTIN, SUFFIXES, Catalog
 from thumbforge.specs.yaml_file import Document, Problems
 
-_WHERE = re.compile(r"([\w.]+)(?:, line (\d+))?")
+_WHERE = re.compile(r"([\w.-]+)(?:, line (\d+))?")
 _SINGULAR = {"series": "series", "playlists": "playlist", "providers": "profile"}
 
 
@@ -74,6 +74,14 @@ def at_template_lines(root: Path, name: str) -> Iterator[None]:
         chain = chain_of(catalog, template_file(catalog, name))
         problems = [placed_text(problem, "", chain) if problem.file == own else problem for problem in error.problems]
         raise SpecError(problems, hint=error.hint) from error
+
+
+def in_template(root: Path, name: str, loc: tuple[str, ...], message: str) -> Problem:
+    """A problem at this field of a template; without a line where its file is gone."""
+    catalog = Catalog(root)
+    if name not in catalog.template_names():
+        return Problem(f"template {name}", 0, ".".join(loc), message)
+    return placed_at(chain_of(catalog, template_file(catalog, name)), loc, message)
 
 
 def in_series(root: Path, name: str, loc: tuple[str, ...], message: str) -> Problem:

@@ -18,7 +18,8 @@ from thumbforge.planning.reference import Hero
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """The series' own words on its hero; None where it says nothing, so that the profile's or the default hold."""
+    """The series' own words on its hero; None where it says nothing, so that the profile's or the default hold.
+    `second` is the hero beside it."""
 
     mask: File | None = None
     subject: Shares | None = None
@@ -26,20 +27,23 @@ class Staging:
     look: str | None = None
     palette: str | tuple[str, ...] | None = None
     hues: str | None = None
+    second: File | None = None
 
     def recorded(self) -> dict[str, Any]:
         """JSON for a run's row."""
         mask = self.mask and {"path": str(self.mask.path), "sha256": self.mask.sha256}
         own = {name: getattr(self, name) for name in ("subject", "face", "look", "palette", "hues")}
-        found = {"mask": mask, **own}
+        second = self.second and {"path": str(self.second.path), "sha256": self.second.sha256}
+        found = {"mask": mask, **own, "second": second}
         return {name: value for name, value in found.items() if value is not None}
 
     @classmethod
     def replayed(cls, recorded: Mapping[str, Any]) -> Staging:
         """What `recorded` gave."""
         own: dict[str, Any] = {n: tuple(value) if isinstance(value, list) else value for n, value in recorded.items()}
-        mask = own.pop("mask", None)
-        return cls(mask=File(Path(mask["path"]), mask["sha256"]) if mask else None, **own)
+        files = {name: own.pop(name, None) for name in ("mask", "second")}
+        found = {n: File(Path(file["path"]), file["sha256"]) if file else None for n, file in files.items()}
+        return cls(mask=found["mask"], second=found["second"], **own)
 
 
 UNSAID = Staging()
@@ -66,6 +70,14 @@ def staging(spec: SeriesSpec, hero: Hero, root: Path) -> Staging:
 def beside(hero: Hero) -> Staging:
     """What is known of a hero of which no series says anything: its mask, if one lies beside it."""
     return Staging(mask=_mask(None, hero, Path()))
+
+
+def second_hero(spec: SeriesSpec, root: Path) -> File | None:
+    """The picture beside the hero, which a template may show. UsageError for one that cannot be read."""
+    if spec.second_hero is None:
+        return None
+    found = picture_file(inside(root, spec.second_hero))
+    return File(found.path, found.sha256)
 
 
 def _mask(named: str | None, hero: Hero, root: Path) -> File | None:

@@ -9,18 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thumbforge.errors import NotFound, Problem, SpecError, ThumbforgeError
-from thumbforge.models import LabelStyle, PartStyle, Template
+from thumbforge.models import Layout
 from thumbforge.named import elsewhere
 from thumbforge.planning.layout_check import layout_problems
-from thumbforge.planning.preview import on_sample, wanted_on
+from thumbforge.planning.preview import on_sample, on_texts, wanted_on
 from thumbforge.planning.project import Project
 from thumbforge.planning.spec_lines import chain_of, placed_at, placed_text, template_file
 from thumbforge.planning.wanted import places
 from thumbforge.specs.catalog import BUILTIN, SUFFIXES, Catalog
+from thumbforge.specs.prompts import worded
 from thumbforge.specs.yaml_file import HINT, Document, Problems, shown
 from thumbforge.store.world import template_versions
 
 if TYPE_CHECKING:
+    from thumbforge.layers import AnyLayout, AnyTemplate
     from thumbforge.store.database import Database
 
 RAISE_VERSION = (
@@ -71,21 +73,53 @@ def check_unused(project: Project, path: Path) -> None:
     _checked(project, path, {}, None)
 
 
-def check_all(project: Project, paths: Iterable[Path], given: Mapping[str, Any]) -> list[Template]:
-    """The templates in these files; one SpecError with all problems of all of them, a version among them whose number
-    was used with other content: a batch takes that, whoever writes templates wants to know."""
-    found: list[Template] = []
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A template that can be used, and what its rules warn of on texts of all kinds."""
+
+    template: AnyTemplate
+    warnings: tuple[str, ...] = ()
+
+
+def check_all(project: Project, paths: Iterable[Path], given: Mapping[str, Any]) -> list[Checked]:
+    """The templates in these files, drawn on the shortest, the longest and a right-to-left text; one SpecError with all
+    problems of all of them, a version among them whose number was used with other content: a batch takes that, whoever
+    writes templates wants to know."""
+    found: list[Checked] = []
     problems: dict[Problem, None] = {}
     with project.reading() as database:
         for path in paths:
             try:
-                found.append(_checked(project, path, given, database))
+                found.append(_drawn(project, path, _checked(project, path, given, database), given))
             except SpecError as error:
                 problems.update(dict.fromkeys(error.problems))
     if problems:
         only_versions = all(problem.where == "version" for problem in problems)
         raise SpecError(problems, hint=RAISE_VERSION if only_versions else HINT)
     return found
+
+
+def _drawn(project: Project, path: Path, template: AnyTemplate, given: Mapping[str, Any]) -> Checked:
+    """SpecError, at the element, for each rule that is broken on one of the texts."""
+    warnings: dict[str, None] = {}
+    wrong: dict[tuple[str, ...], str] = {}
+    vars_ = {**_given_in_specs(project.catalog, template.name), **given}
+    for what, report in on_texts(on_sample(project, template, vars_)):
+        warnings.update(dict.fromkeys(f"{what}: {warning}" for warning in report.warnings))
+        for violation in report.violations:
+            wrong.setdefault(_element(template.layout, violation.partition(".")[0]), f"{what}: {violation}")
+    if wrong:
+        chain = chain_of(project.catalog, path)
+        raise SpecError([placed_at(chain, where, message) for where, message in wrong.items()])
+    return Checked(template, tuple(warnings))
+
+
+def _element(layout: AnyLayout, rule: str) -> tuple[str, ...]:
+    """The element that a rule of this name judges."""
+    name = "title" if rule == "text" else rule
+    if isinstance(layout, Layout):
+        return ("layout", name)
+    return ("layout", "texts" if name in layout.texts else "images", name)
 
 
 class _WithFile(Catalog):
@@ -100,7 +134,7 @@ class _WithFile(Catalog):
         return {**found, self._own.stem: self._own} if kind == "templates" else found
 
 
-def _checked(project: Project, path: Path, given: Mapping[str, Any], database: Database | None) -> Template:
+def _checked(project: Project, path: Path, given: Mapping[str, Any], database: Database | None) -> AnyTemplate:
     is_listed = path.stem in project.catalog.template_names() and template_file(project.catalog, path.stem) == path
     catalog = project.catalog if is_listed else _WithFile(project.root, path)
     template = catalog.template(path.stem)
@@ -116,12 +150,12 @@ def _checked(project: Project, path: Path, given: Mapping[str, Any], database: D
 
 
 def _text_problems(
-    project: Project, template: Template, given: Mapping[str, Any], chain: list[Document]
+    project: Project, template: AnyTemplate, given: Mapping[str, Any], chain: list[Document]
 ) -> Iterator[Problem]:
     """Each text is rendered by itself, so that a fault in one does not hide that of the next."""
     series = on_sample(project, template, given)
     [at] = places(series)
-    for name in ("prompt", "negative_prompt", *(f"layout.{slot}.text" for slot in _worded(template))):
+    for name in ("prompt", "negative_prompt", *(f"layout.{slot}.text" for slot, _ in worded(template.layout))):
         try:
             wanted_on(replace(series, template=_alone(template, name)), at)
         except SpecError as error:
@@ -129,23 +163,25 @@ def _text_problems(
                 yield placed_text(problem, error.hint, chain)
 
 
-def _worded(template: Template) -> dict[str, PartStyle | LabelStyle]:
-    return {name: slot for name, slot in template.layout.slots if isinstance(slot, (PartStyle, LabelStyle))}
-
-
-def _alone(template: Template, name: str) -> Template:
+def _alone(template: AnyTemplate, name: str) -> AnyTemplate:
     """The template with plain words for all texts but one."""
-    slots = {
-        slot: style.model_copy(update={"text": style.text if name == f"layout.{slot}.text" else "-"})
-        for slot, style in _worded(template).items()
-    }
     return template.model_copy(
         update={
             "prompt": template.prompt if name == "prompt" else "-",
             "negative_prompt": template.negative_prompt if name == "negative_prompt" else None,
-            "layout": template.layout.model_copy(update=slots),
+            "layout": _with_one(template.layout, name),
         }
     )
+
+
+def _with_one(layout: AnyLayout, name: str) -> AnyLayout:
+    def text(slot: str, style: Any) -> Any:
+        return style.model_copy(update={"text": style.text if name == f"layout.{slot}.text" else "-"})
+
+    if isinstance(layout, Layout):
+        return layout.model_copy(update={slot: text(slot, getattr(layout, slot)) for slot, _ in worded(layout)})
+    texts = {own: text(f"texts.{own}", style) for own, style in layout.texts.items()}
+    return layout.model_copy(update={"texts": texts})
 
 
 def _given_in_specs(catalog: Catalog, template: str) -> dict[str, Any]:
@@ -165,7 +201,7 @@ def _given_in_specs(catalog: Catalog, template: str) -> dict[str, Any]:
     return found
 
 
-def _version_problems(template: Template, chain: list[Document], database: Database | None) -> Iterator[Problem]:
+def _version_problems(template: AnyTemplate, chain: list[Document], database: Database | None) -> Iterator[Problem]:
     if database is None:
         return
     used = template_versions(database, template.name)

@@ -9,9 +9,10 @@ from typing import Any
 
 from thumbforge import ids
 from thumbforge.imaging.finalise import Drawing, final_parts
-from thumbforge.models import Item
+from thumbforge.imaging.userfiles import PictureFile
+from thumbforge.models import Item, Layout
 from thumbforge.pixels.scene import Scene
-from thumbforge.planning.pictures import picture_of
+from thumbforge.planning.pictures import images_of, picture_of
 from thumbforge.planning.scenes import scene_of
 from thumbforge.planning.series import Series
 from thumbforge.providers.base import Capabilities, Reference, Request
@@ -90,14 +91,22 @@ def places(series: Series) -> Iterator[Place]:
         yield Place(item, position, occurrence, f"{number}-{item.video}{again}{suffix}")
 
 
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What all pictures of a series show alike."""
+
+    scene: Scene | None
+    images: tuple[tuple[str, PictureFile], ...]
+
+
 def wanted_items(
     series: Series, capabilities: Capabilities, reference: Reference | None, at: Iterable[Place] | None = None
 ) -> tuple[Wanted, ...]:
     """What is wanted at each of these places, by default all. SpecError for a prompt that cannot be rendered."""
     prompts = Prompts(series.template)
     found = places(series) if at is None else at
-    scene = scene_of(series)
-    return tuple(_wanted(series, prompts, capabilities, reference, scene, place) for place in found)
+    shown = _Shown(scene_of(series), images_of(series))
+    return tuple(_wanted(series, prompts, capabilities, reference, shown, place) for place in found)
 
 
 def _wanted(
@@ -105,7 +114,7 @@ def _wanted(
     prompts: Prompts,
     capabilities: Capabilities,
     reference: Reference | None,
-    scene: Scene | None,
+    shown: _Shown,
     place: Place,
 ) -> Wanted:
     item = place.item
@@ -118,7 +127,7 @@ def _wanted(
         seed=None,
         reference=reference,
         video=item.video,
-        scene=scene,
+        scene=shown.scene,
     )
     parts = _key_parts(series, item, request)
     return Wanted(
@@ -127,7 +136,7 @@ def _wanted(
         position=place.position,
         occurrence=place.occurrence,
         request=request,
-        drawing=_drawing(series, prompts, place, variables, scene),
+        drawing=_drawing(series, prompts, place, variables, shown),
         key=ids.idempotency_key(parts),
         key_parts=parts,
         reads=capabilities.reads,
@@ -143,7 +152,8 @@ def wanted_heroes(
     provider reads none; it also is the candidate's take, so that no two ask for the same picture."""
     prompts = Prompts(series.template)
     [item] = series.playlist.items
-    base = _wanted(series, prompts, capabilities, reference, scene_of(series), Place(item, 1, 1, ""))
+    shown = _Shown(scene_of(series), images_of(series))
+    base = _wanted(series, prompts, capabilities, reference, shown, Place(item, 1, 1, ""))
     return tuple(_candidate(base, n, seed if "seed" in capabilities.reads else None) for n in ordinals)
 
 
@@ -173,21 +183,22 @@ def _variables(series: Series, item: Item, position: int) -> Mapping[str, Any]:
     )
 
 
-def _drawing(
-    series: Series, prompts: Prompts, place: Place, variables: Mapping[str, Any], scene: Scene | None
-) -> Drawing:
+def _drawing(series: Series, prompts: Prompts, place: Place, variables: Mapping[str, Any], shown: _Shown) -> Drawing:
     item = place.item
-    return Drawing(
-        title=item.title if item.text is None else item.text,
-        part=_part(prompts, item, variables),
+    title = item.title if item.text is None else item.text
+    drawing = Drawing(
+        title=title,
+        part=None,
         language=series.playlist.playlist.language,
-        kicker=prompts.kicker(variables),
-        series=prompts.series(variables),
         picture=picture_of(series, item, place.position),
         brand=series.identity,
         emoji=series.emoji,
-        scene=scene,
+        scene=shown.scene,
     )
+    if not isinstance(series.template.layout, Layout):
+        return replace(drawing, texts=prompts.texts({**variables, "text": title}), images=shown.images)
+    part, kicker, name = _part(prompts, item, variables), prompts.kicker(variables), prompts.series(variables)
+    return replace(drawing, part=part, kicker=kicker, series=name)
 
 
 def _part(prompts: Prompts, item: Item, variables: Mapping[str, Any]) -> str | None:

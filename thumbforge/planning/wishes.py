@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from thumbforge.models import LabelStyle, Layout, PartStyle
+from thumbforge.models import Brand, Layout
+from thumbforge.planning.pictures import shows_pictures
 from thumbforge.planning.prices import FREE
 from thumbforge.planning.series import Series
 from thumbforge.planning.staging import mask_beside
+from thumbforge.specs.prompts import worded
 from thumbforge.text import counted
+
+if TYPE_CHECKING:
+    from thumbforge.layers import AnyLayout, Layers
 
 _READ = re.compile(r"\bvars\s*(?:\.\s*([A-Za-z_]\w*)|\[\s*['\"]([^'\"]+)['\"]\s*\])?")
 
@@ -22,23 +28,39 @@ def without_effect(series: Series) -> tuple[str, ...]:
 def _of_items(series: Series) -> Iterator[str]:
     layout, items = series.template.layout, [item for item in series.playlist.items if not item.removed]
     pictures = sum(item.picture is not None for item in items)
-    if pictures and layout.picture is None:
+    if pictures and not shows_pictures(layout):
         yield _unseen(
             series, f"the `picture` of {counted(pictures, 'item')}", "corner-card, news-bar and split-panel do"
         )
     labels = sum(item.label is not None for item in items)
-    if labels and layout.part is None:
+    if labels and not _shows_labels(layout):
         yield _unseen(series, f"the `label` of {counted(labels, 'item')}", "give it a `part` slot")
 
 
 def _of_brand(series: Series) -> Iterator[str]:
     if series.brand is None:
         return
-    layout, colors, fonts = series.template.layout, series.brand.colors, series.brand.fonts
     by_hero = series.profile.provider == FREE  # whose ground takes the brand's colours, too
+    layout = series.template.layout
+    shown = _by_slots(series.brand, layout, by_hero) if isinstance(layout, Layout) else _by_names(series.brand, layout)
+    for field, (wish, place) in shown.items():
+        if wish and not place:
+            yield _unseen(series, f"`brand.{field}`", "another template does")
+
+
+def _by_names(brand: Brand, layout: Layers) -> dict[str, tuple[object, object]]:
+    """In version 2 a brand takes the place of what the layout names alike."""
+    colors = {f"colors.{name}": (value, name in layout.colors) for name, value in brand.colors if value}
+    fonts = {f"fonts.{name}": (value, name in layout.fonts) for name, value in brand.fonts if value}
+    return {"logo": (brand.logo, layout.shows("logo")), **colors, **fonts}
+
+
+def _by_slots(brand: Brand, layout: Layout, by_hero: bool) -> dict[str, tuple[object, object]]:
+    """What a brand wishes, and where the layout shows it."""
+    colors, fonts = brand.colors, brand.fonts
     worded = layout.part or layout.kicker or layout.series
-    shown = {
-        "logo": (series.brand.logo, layout.logo),
+    return {
+        "logo": (brand.logo, layout.logo),
         "fonts.label": (fonts.label, worded),
         "colors.label": (colors.label, worded),
         "colors.outline": (colors.outline, layout.title.stroke),
@@ -47,9 +69,12 @@ def _of_brand(series: Series) -> Iterator[str]:
         "colors.panel": (colors.panel, by_hero or layout.panels),
         "colors.scrim": (colors.scrim, layout.scrims),
     }
-    for field, (wish, place) in shown.items():
-        if wish and not place:
-            yield _unseen(series, f"`brand.{field}`", "another template does")
+
+
+def _shows_labels(layout: AnyLayout) -> bool:
+    if isinstance(layout, Layout):
+        return layout.part is not None
+    return any("part_label" in text.text for text in layout.seen_texts.values())
 
 
 def _unseen(series: Series, what: str, help_: str) -> str:
@@ -80,12 +105,7 @@ def _of_vars(series: Series) -> Iterator[str]:
 def _read(series: Series) -> tuple[set[str], bool]:
     """The variables that the template's texts name, and whether one reads them in another way."""
     template = series.template
-    found = [
-        _READ.findall(text) for text in (template.prompt, template.negative_prompt or "", *_texts(template.layout))
-    ]
+    own = (template.prompt, template.negative_prompt or "", *(text for _, text in worded(template.layout)))
+    found = [_READ.findall(text) for text in own]
     names = {one or other for hits in found for one, other in hits}
     return names, "" in names
-
-
-def _texts(layout: Layout) -> Iterator[str]:
-    return (slot.text for _, slot in layout.slots if isinstance(slot, (PartStyle, LabelStyle)))

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -18,6 +18,7 @@ from thumbforge import log
 from thumbforge.durable import read_regular
 from thumbforge.errors import NotFound, Problem, SpecError, UsageError
 from thumbforge.models import Playlist, Profile, SeriesSpec, Template
+from thumbforge.specs import layered
 from thumbforge.specs.yaml_file import MAX_BYTES, Document, Problems
 from thumbforge.specs.yaml_words import cut_short
 from thumbforge.text import nearest
@@ -28,6 +29,9 @@ MAX_CHAIN = 20
 """Templates that extend one another."""
 BUILTIN = Path(__file__).parent / "builtin"
 SUFFIXES = (".yaml", ".yml")
+
+if TYPE_CHECKING:
+    from thumbforge.layers import AnyTemplate
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
@@ -46,10 +50,15 @@ class LoadedPlaylist:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A template's fields after `extends`, and the file that messages name."""
+    """A template's fields after `extends`; its file, which messages name, and those that it extends."""
 
-    document: Document
+    chain: tuple[Document, ...]
     data: dict[str, Any]
+
+    def check(self, problems: Problems) -> AnyTemplate | None:
+        if layered.is_layered(self.data):
+            return layered.check(self.chain, self.data, problems)
+        return problems.check(self.chain[0], Template, self.data)
 
 
 class Catalog:
@@ -66,11 +75,11 @@ class Catalog:
     def template_names(self) -> tuple[str, ...]:
         return tuple(self._listing("templates"))
 
-    def template(self, name: str) -> Template:
+    def template(self, name: str) -> AnyTemplate:
         """The template, what it `extends` merged in: mappings field by field, anything else replaced. `NAME@VERSION` is
         that one only where it is of that version."""
         stem, at, version = name.partition("@")
-        found = self._kept("templates", stem, self._load_template)
+        found: AnyTemplate = self._kept("templates", stem, self._load_template)
         if at and version != str(found.version):
             hint = f"{stem}@{found.version} is the one, and {stem} whatever it is"
             raise NotFound(f"template {stem} is version {found.version} here, not {version or 'none'}", hint=hint)
@@ -148,10 +157,10 @@ class Catalog:
         assert found is not None
         return found
 
-    def _load_template(self, path: Path) -> Template:
+    def _load_template(self, path: Path) -> AnyTemplate:
         problems = Problems(self.root)
         source = self._extended(path, problems, ())
-        found = problems.check(source.document, Template, source.data) if source else None
+        found = source.check(problems) if source else None
         problems.raise_if_any()
         assert found is not None
         return found
@@ -163,16 +172,19 @@ class Catalog:
             return None
         data = _named(document, path, problems)
         if "extends" not in data:
-            return _Source(document, data)
+            return _Source((document,), data)
         name = data.pop("extends")
         base_path = self._base(name, path, below)
         if isinstance(base_path, str):
             problems.add(Problem(document.file, document.place(("extends",)).line, "extends", base_path))
             return None
         base = self._extended(base_path, problems, (*below, path))
-        if base is None or problems.check(base.document, Template, base.data) is None:
+        if base is None or base.check(problems) is None:
             return None
-        return _Source(document, _merged(base.data, data))
+        if why := layered.mixed(base.data, data):
+            problems.add(Problem(document.file, document.place(("layout",)).line, "layout", f"{name}: {why}"))
+            return None
+        return _Source((document, *base.chain), _merged(base.data, data))
 
     def _read(self, path: Path, problems: Problems) -> Document | None:
         """Once, however many templates extend it; what is wrong with it is wrong with each of them."""

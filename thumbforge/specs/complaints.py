@@ -56,6 +56,11 @@ _WANTED = {
 }
 
 
+LAYER_NAME = r"^[a-z][a-z0-9_-]{0,31}$"
+INK = r"^(#[0-9A-Fa-f]{6}|[a-z][a-z0-9_-]{0,31})$"
+"""Those of version 2 of the template language, whose models are loaded only where it is used."""
+
+
 def _pattern(kind: Any) -> str:
     return str(typing.get_args(kind)[1].pattern)
 
@@ -67,6 +72,8 @@ _PATTERNS = {
     ): "a YouTube video id (11 letters, digits, - or _; of an address what stands behind `v=` or `youtu.be/`)",
     _pattern(models.PlaylistId): "a playlist id (letters, digits, - and _)",
     _pattern(models.Colour): 'a colour like "#FFCC00" (in quotes: # begins a comment), or auto',
+    LAYER_NAME: "a name of small letters, digits, - and _ that begins with a letter (at most 32)",
+    INK: 'a colour like "#FFCC00" (in quotes: # begins a comment), auto, own, auto-dark, or a name in `colors`',
     _pattern(models.VarName): "a name of letters, digits and _ that begins with no digit",
 }
 
@@ -111,7 +118,7 @@ def of(
     for detail in error.errors(include_url=False):
         loc = _real(detail["loc"], data)
         absent = detail["loc"][-1:] if detail["type"] == "missing" else ()
-        by_place.setdefault(_path((*loc, *absent)), []).append({**detail, "real": loc})
+        by_place.setdefault(path((*loc, *absent)), []).append({**detail, "real": loc})
     for where, details in by_place.items():
         found = find(details[0]["real"])
         yield Complaint(found, where, _union(details, found) or _say(details[0], found, model))
@@ -172,9 +179,14 @@ def _meant(name: str, known: list[str]) -> str:
 def _fields(model: type[BaseModel], loc: Loc) -> list[str]:
     """The fields of the model that `loc` leads to within `model`."""
     inner: Any = model
+    is_named = False
     for step in loc:
-        if isinstance(step, str) and isinstance(inner, type) and issubclass(inner, BaseModel):
-            inner = _model_in(inner.model_fields[step].annotation) if step in inner.model_fields else None
+        if is_named:  # the name of an element, of which the model tells nothing
+            is_named = False
+        elif isinstance(step, str) and isinstance(inner, type) and issubclass(inner, BaseModel):
+            field = inner.model_fields.get(step)
+            is_named = field is not None and typing.get_origin(field.annotation) is dict
+            inner = _model_in(field.annotation) if field else None
     return list(inner.model_fields) if inner is not None else []
 
 
@@ -194,7 +206,7 @@ def _real(loc: Loc, data: Any) -> Loc:
     return loc
 
 
-def _path(loc: Loc) -> str:
+def path(loc: Loc) -> str:
     where = ""
     for step in loc:
         where = _join(where, step)

@@ -13,10 +13,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from thumbforge.errors import Problem, SpecError
-from thumbforge.models import Template
+from thumbforge.models import LabelStyle, Layout, PartStyle
 
 if TYPE_CHECKING:
     from jinja2 import Template as Compiled
+
+    from thumbforge.layers import AnyLayout, AnyTemplate
 
 FAULTS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError, MemoryError)
 
@@ -25,14 +27,12 @@ class Prompts:
     """A template's texts, compiled once. Raises SpecError, naming the template, the text and the line, when made for
     a text that does not compile and when used for one that cannot be rendered with these variables."""
 
-    def __init__(self, template: Template) -> None:
-        part, time = template.layout.part, _Time()
+    def __init__(self, template: AnyTemplate) -> None:
+        time = _Time()
         self._prompt = _Text(template.name, "prompt", template.prompt, time)
         self._negative = _Text(template.name, "negative_prompt", template.negative_prompt or "", time)
-        self._part = _Text(template.name, "layout.part.text", part.text if part else "", time)
-        kicker, series = template.layout.kicker, template.layout.series
-        self._kicker = _Text(template.name, "layout.kicker.text", kicker.text if kicker else "", time)
-        self._series = _Text(template.name, "layout.series.text", series.text if series else "", time)
+        texts = {f"layout.{name}.text": text for name, text in worded(template.layout)}
+        self._texts = {field: _Text(template.name, field, text, time) for field, text in texts.items()}
 
     def prompt(self, variables: Mapping[str, Any]) -> str:
         """The prompt, without blank lines around it; never empty."""
@@ -45,15 +45,32 @@ class Prompts:
         """The badge's text; None for an item with neither part nor label and for a layout without a badge."""
         if variables["part_number"] is None and not variables["part_label"]:
             return None
-        return self._part.render(variables) or None
+        return self._slot("part", variables)
 
     def kicker(self, variables: Mapping[str, Any]) -> str | None:
         """The line over the title; None where the layout has none or it comes out empty."""
-        return self._kicker.render(variables) or None
+        return self._slot("kicker", variables)
 
     def series(self, variables: Mapping[str, Any]) -> str | None:
         """The series' name as the layout shows it; None where it shows none."""
-        return self._series.render(variables) or None
+        return self._slot("series", variables)
+
+    def texts(self, variables: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+        """Name and words of each text of a layout in version 2 that has any."""
+        found = ((field.split(".")[2], text.render(variables)) for field, text in self._texts.items())
+        return tuple((name, words) for name, words in found if words)
+
+    def _slot(self, name: str, variables: Mapping[str, Any]) -> str | None:
+        text = self._texts.get(f"layout.{name}.text")
+        return (text.render(variables) or None) if text else None
+
+
+def worded(layout: AnyLayout) -> Iterator[tuple[str, str]]:
+    """Where in a layout a text of the template's own stands, and the text."""
+    if isinstance(layout, Layout):
+        yield from ((name, slot.text) for name, slot in layout.slots if isinstance(slot, (PartStyle, LabelStyle)))
+    else:
+        yield from ((f"texts.{name}", text.text) for name, text in layout.seen_texts.items())
 
 
 class _Time:
