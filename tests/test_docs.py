@@ -90,6 +90,7 @@ SHOWN = {
     "playlist show --at": ("playlist", "show", "list", "--at", "2100-01-01"),
     "playlist log": ("playlist", "log", "list"),
     "playlist set": ("playlist", "set", "list", "1", "text=Hi"),
+    "playlist export": ("playlist", "export", "list", "exported.csv"),
     "playlist propose-text": ("playlist", "propose-text", "list"),
     "playlist renumber": ("playlist", "renumber", "list", "--start", "3"),
     "hero list": ("hero", "list"),

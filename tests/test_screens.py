@@ -57,6 +57,7 @@ SCREENS: dict[str, tuple[str, ...]] = {
     "template-show": ("template", "show", "plain"),
     "config-show": ("config", "show"),
     "fetch": ("fetch", "list.csv"),
+    "fetch-back": ("fetch", "back.csv", "name=show"),
     "audit": ("audit",),
     "prune": ("prune", "--keep", "0"),
 }
@@ -78,6 +79,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     run = project.shown("hero", "generate", video(1), "--count", "2", "provider=fake", "template=minimal")["run"]
     assert project.run("hero", "pick", run, "2").code == 0
     (project.root / "list.csv").write_text(f"title,video\nOne,dQw4w9WgXcQ\n{LONG},aaaaaaaaaaa\n", encoding="utf-8")
+    back = f"video,label,topic\n{video(1)},New,{LONG}\n{video(4)},,Short\n"
+    (project.root / "back.csv").write_text(back, encoding="utf-8")
     (project.home / "assets" / "img").mkdir()
     (project.home / "assets" / "img" / "not-ours.txt").write_text("x")
     return project

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +16,8 @@ from thumbforge import log
 from thumbforge.commands.command import ThumbCommand, print_json
 from thumbforge.commands.lists.known import batch_of
 from thumbforge.commands.verbs import Arguments, Verb, Word
-from thumbforge.errors import Exit, Interrupted
-from thumbforge.tasks.options import choice, flag
+from thumbforge.errors import Exit, Interrupted, UsageError
+from thumbforge.tasks.options import Option, choice, flag
 from thumbforge.text import counted, one_line
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from thumbforge.playlists.fetch import FetchOutcome, FetchRequest
     from thumbforge.playlists.thumbnails import Thumbnail
 
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 SOURCES = {"api": "YouTube Data API", "ytdlp": "yt-dlp", "file": "file"}
 
 
@@ -37,6 +40,8 @@ def _fetch(project: Project, arguments: Arguments) -> int:
         refresh=options["refresh"],
         rename=options["rename"],
         numbering=options["parts"] or "next",
+        name_of=lambda _: options["name"] or "",
+        into=_list_named(project, options["name"]),
     )
     with stoppable():
         outcome = bring(project, request)
@@ -50,6 +55,17 @@ def _fetch(project: Project, arguments: Arguments) -> int:
     else:
         _print(project, outcome, pictures)
     return code
+
+
+def _list_named(project: Project, name: str | None) -> str:
+    """The list of the project that `name` means, "" where there is none yet: then its file is called so."""
+    if not name:
+        return ""
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"name={name}: expected letters, digits, dots, - and _", hint="it is the name of the list's file"
+        )
+    return name if project.catalog.find_playlist(name) else ""
 
 
 @contextmanager
@@ -129,6 +145,7 @@ def _document(
         "fresh": outcome.is_fresh,
         "items": sum(not item.removed for item in outcome.playlist.items),
         "changes": [{name: getattr(change, name) for name in names} for change in outcome.changes],
+        "edits": [asdict(edit) for edit in outcome.edits],
         "skipped": [{"place": s.place, "video": s.video, "reason": s.reason} for s in outcome.skipped],
         "warnings": list(outcome.warnings),
         "units": outcome.units,
@@ -165,7 +182,9 @@ def _print(project: Project, outcome: FetchOutcome, pictures: tuple[Thumbnail, .
     write(f"{'source':<10} {SOURCES[outcome.source]}{f', {outcome.units} units of quota' if outcome.units else ''}")
     write(f"{'file':<10} {_relative(project, outcome.path)}")
     write("")
-    if outcome.is_fresh:
+    if outcome.edits:
+        _print_edits(outcome)
+    elif outcome.is_fresh:
         write(f"Fetched {at:%Y-%m-%d %H:%M} UTC, less than 24 hours ago: nothing was asked. --refresh asks again.")
     else:
         _print_changes(outcome)
@@ -195,6 +214,18 @@ def _print_changes(outcome: FetchOutcome) -> None:
         write(f"New videos have parts of their own now; thumbforge playlist renumber {outcome.name} numbers by place.")
 
 
+def _print_edits(outcome: FetchOutcome) -> None:
+    from thumbforge.commands.telling.view import print_table, write
+
+    def shown(value: str | int | None) -> str:
+        return "" if value is None else str(value).replace("\n", " / ")
+
+    rows = [(shown(e.part), e.video, e.field, shown(e.now), shown(e.was)) for e in outcome.edits]
+    print_table(("part", "video", "field", "says", "was"), rows)
+    items = len({edit.position for edit in outcome.edits})
+    write(f"\n{counted(len(rows), 'field')} of {counted(items, 'item')} written; all else is as it was.")
+
+
 def _was(was: str | int | None) -> str:
     if was is None:
         return ""
@@ -218,6 +249,9 @@ class Fetch(ThumbCommand):
             "the address or id of a playlist, a video or a channel, or a file that yt-dlp -J, the YouTube Data API or "
             "a spreadsheet (CSV) saved",
             (
+                Option(
+                    "name", "the list of the project that a CSV goes back into, or what a new list's file is called"
+                ),
                 choice("source", "where to ask; where it is not said, what is there, in this order", *SOURCES),
                 flag("refresh", "ask again, also within 24 hours; a second time, believe a list that is short"),
                 flag("rename", "take the new titles, also where every one changes at once; asks again within 24 hours"),

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from thumbforge.commands.command import ThumbCommand, print_json
+from thumbforge.commands.lists.export import EXPORT
 from thumbforge.commands.lists.known import find
 from thumbforge.commands.lists.setting import SET
 from thumbforge.commands.operands import PLAYLIST
@@ -280,6 +281,7 @@ class Playlists(ThumbCommand):
             (Option("since", "changes from then on only", moment(), "DATE"),),
         ),
         SET,
+        EXPORT,
         Verb(
             "propose-text",
             (PLAYLIST,),

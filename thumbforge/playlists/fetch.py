@@ -7,8 +7,9 @@ step may be done again after a crash at any place; the note comes last.
 from __future__ import annotations
 
 import os
+import shlex
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,24 +21,37 @@ from thumbforge.models import Playlist, PlaylistHead
 from thumbforge.named import as_written, elsewhere
 from thumbforge.planning.project import Project
 from thumbforge.playlists import playlist_file
-from thumbforge.playlists.fetch_state import FetchState, answers_of, keep_answers, keep_state, state_of
+from thumbforge.playlists.fetch_state import (
+    FetchState,
+    answers_of,
+    exported_of,
+    keep_answers,
+    keep_exported,
+    keep_state,
+    state_of,
+)
 from thumbforge.playlists.merge import ListChange, Numbering, Taken, keyed, merge
-from thumbforge.sources import ytdlp
+from thumbforge.playlists.spreadsheet import Edit, digest_of, returned, taken_back
+from thumbforge.sources import cells, ytdlp
 from thumbforge.sources.api_errors import KEY
-from thumbforge.sources.fetched import FetchedPlaylist, Skipped
+from thumbforge.sources.csv_file import Table
+from thumbforge.sources.fetched import FetchedPlaylist, Skipped, playlist_id
+from thumbforge.sources.files import read_file, table_in
 from thumbforge.sources.links import ChannelLink, PlaylistLink, VideoLink, parse_target
+from thumbforge.specs.catalog import LoadedPlaylist
+from thumbforge.text import counted
 
 API_URL = "THUMBFORGE_YOUTUBE_API_URL"
 Source = Literal["api", "ytdlp", "file"]
 Link = PlaylistLink | VideoLink | ChannelLink
 
-_FILE_LIKE = (".json", ".jsonl", ".csv", ".tsv", ".yaml", ".yml")
+_FILE_LIKE = (".json", ".jsonl", ".csv", ".tsv", ".txt", ".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
     """What was asked for. A list that is new to the project is written to a file called as `name_of` its head says,
-    "" for its id."""
+    "" for its id. `into` is the name or id of the list that a CSV goes back into, "" where that is the file's name."""
 
     word: str
     source: str | None = None
@@ -45,6 +59,7 @@ class FetchRequest:
     rename: bool = False
     numbering: Numbering = "next"
     name_of: Callable[[PlaylistHead], str] = lambda _: ""
+    into: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +94,8 @@ class FetchOutcome:
     """So many titles of the source were not taken over, because every one would have changed at once."""
     units: int = 0
     run_id: str | None = None
+    edits: tuple[Edit, ...] = ()
+    """What a file that came back says otherwise than the list did."""
 
 
 def target_of(request: FetchRequest, cwd: Path, environ: Mapping[str, str] = os.environ) -> Target:
@@ -113,6 +130,8 @@ def fetch(
     YAML that is wrong.
     """
     now = time.time()
+    if target.path and (table := table_in(target.path)) and (kept := _list_of(project, request, table)):
+        return _taken_back(project, kept, table, now)
     if not (request.refresh or request.rename) and (fresh := _fresh(project, target, now)):
         return fresh
     fetched, units = _asked(project, target, environ)
@@ -157,6 +176,58 @@ def fetch(
     )
 
 
+def _list_of(project: Project, request: FetchRequest, table: Table) -> LoadedPlaylist | None:
+    """The list that a CSV goes back into; None where it is one of its own. UsageError where it is an export of another
+    name."""
+    catalog, stem = project.catalog, table.path.stem
+    found = catalog.find_playlist(request.into or stem)
+    if found and (request.into or table.is_export or found[0] != playlist_id(stem)):
+        return catalog.load_playlist(found[1])
+    if found or not table.is_export:
+        return None
+    video = next((cells.read(row["video"]).strip() for row in table.rows.values()), "")
+    holding = [n for n in catalog.playlist_names() if any(i.video == video for i in catalog.playlist_file(n).items)]
+    if not holding:
+        return None
+    words = [f"thumbforge fetch {shlex.quote(request.word)} name={name}" for name in holding[:3]]
+    raise UsageError(f"{table.path.name} has the videos of {' and of '.join(holding[:3])}", hint=" or ".join(words))
+
+
+def _taken_back(project: Project, kept: LoadedPlaylist, table: Table, now: float) -> FetchOutcome:
+    """What a person wrote into an export, into the list that it is of; no source was asked."""
+    name = kept.spec.playlist.id
+    base = exported_of(project.home, name).get("cells", {})
+
+    def decide(before: Playlist | None) -> Playlist:
+        if before is None:
+            raise NotFound(f"playlist {name} is not in specs/playlists any more")
+        return taken_back(before, table, base, project.root).playlist
+
+    written = playlist_file.change(project.root, name, decide)
+    assert written.before is not None
+    back = taken_back(written.before, table, base, project.root)
+    run_id = playlist_file.record(project, written, "file") if back.edits else None
+    said = {"cells": returned(written.playlist, table, base), "file": digest_of(table.path)}
+    keep_exported(project.home, name, said)
+    return FetchOutcome(
+        source="file",
+        name=written.name,
+        path=written.path,
+        playlist=written.playlist,
+        fetched_at=now,
+        warnings=(*table.warnings, *_without_row(back.absent)),
+        run_id=run_id,
+        edits=back.edits,
+    )
+
+
+def _without_row(absent: Sequence[str]) -> Iterator[str]:
+    if absent:
+        more = f" and {len(absent) - 3} more" if len(absent) > 3 else ""
+        videos = f"{', '.join(absent[:3])}{more}"
+        yield f"{counted(len(absent), 'video')} of the list without a row in the file, left as in the list: {videos}"
+
+
 def _fresh(project: Project, target: Target, now: float) -> FetchOutcome | None:
     """The list as it is, where the same source was asked for it less than a day ago."""
     state = state_of(project.home, target.link.name) if target.link else FetchState()
@@ -172,8 +243,6 @@ def _asked(project: Project, target: Target, environ: Mapping[str, str]) -> tupl
     """What the source says, and the units of quota that it took."""
     base_s, language = project.settings.number("retry.base_s"), project.settings.text("fetch.language")
     if target.path:
-        from thumbforge.sources.files import read_file
-
         return read_file(target.path), 0
     assert target.link is not None
     if target.source == "ytdlp":

@@ -64,6 +64,15 @@ def keep_answers(home: Path, name: str, answers: Mapping[str, Any]) -> None:
         _write(_path(home, f"{name}.answers"), answers)
 
 
+def exported_of(home: Path, name: str) -> Mapping[str, Any]:
+    """What the list said when its export was written or came back last."""
+    return _read(_path(home, f"{name}.export"))
+
+
+def keep_exported(home: Path, name: str, said: Mapping[str, Any]) -> None:
+    _write(_path(home, f"{name}.export"), said)
+
+
 def _path(home: Path, name: str) -> Path:
     return home / "fetch" / f"{name}.json"
 

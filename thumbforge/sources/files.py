@@ -20,7 +20,7 @@ from thumbforge.durable import read_regular
 from thumbforge.errors import SourceError
 from thumbforge.models import Item, Playlist, PlaylistHead
 from thumbforge.sources.api_pages import from_pages, is_page
-from thumbforge.sources.csv_file import from_csv
+from thumbforge.sources.csv_file import SAVE_AS, Table, from_table, read_table
 from thumbforge.sources.fetched import MAX_ENTRIES, FetchedPlaylist, Skipped, nothing_left, playlist_id, whole
 from thumbforge.sources.links import TABS, is_channel, list_of, tab_in, video_in
 
@@ -29,9 +29,10 @@ MAX_SECONDS = 30 * 24 * 3600
 """Longer durations are taken for noise, as are negative ones; the longest YouTube streams run for days."""
 
 HINT = "make it with: yt-dlp --flat-playlist -J URL > playlist.json"
-_UTF8 = "save it as UTF-8 (in Excel: `CSV UTF-8`)"
 _HIDDEN = frozenset(("[Private video]", "[Deleted video]", "[Unavailable video]"))
 _LIST_LEVELS = 3
+_TABLES = frozenset((".csv", ".tsv", ".txt"))
+"""Excel calls its "Unicode text" `.txt`."""
 
 
 def read_playlist_file(path: Path) -> Playlist:
@@ -46,17 +47,28 @@ def read_file(path: Path) -> FetchedPlaylist:
     Raises SourceError where the file is something else, is cut short, or has nothing to show, and SpecError naming
     every wrong row of a CSV.
     """
-    is_csv = path.suffix.lower() in (".csv", ".tsv")
-    text, warnings = _text(path, is_csv=is_csv)
+    if table := table_in(path):
+        return from_table(table)
+    text, _ = _text(path, is_csv=False)
     if text.lstrip()[:1] == "<":
         raise SourceError(f"{path.name} is a web page or XML, not a playlist", hint=HINT)
-    if is_csv:
-        return from_csv(text, path, warnings)
     document = _json(text, path.name)
     pages = document if isinstance(document, list) else [document]
     if pages and all(map(is_page, pages)):
         return from_pages(pages, path.stem)
     return from_ytdlp(document, path.stem)
+
+
+def table_in(path: Path) -> Table | None:
+    """The cells of a CSV, None for a file of another kind. Errors as `read_file`."""
+    if path.suffix.lower() not in _TABLES:
+        return None
+    text, warnings = _text(path, is_csv=True)
+    if path.suffix.lower() == ".txt" and text.lstrip()[:1] in {"{", "["}:
+        return None
+    if text.lstrip()[:1] == "<":
+        raise SourceError(f"{path.name} is a web page or XML, not a playlist", hint=HINT)
+    return read_table(text, path, warnings)
 
 
 def from_ytdlp(document: Any, name: str) -> FetchedPlaylist:
@@ -120,17 +132,17 @@ def _text(path: Path, *, is_csv: bool) -> tuple[str, tuple[str, ...]]:
         raise SourceError(f"{path.name} is empty", hint=HINT)
     is_wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     if b"\0" in raw and not is_wide:
-        raise SourceError(f"{path.name} holds NUL bytes: it is no text in UTF-8", hint=_UTF8)
+        raise SourceError(f"{path.name} holds NUL bytes: it is no text in UTF-8", hint=SAVE_AS)
     try:
         return raw.decode("utf-16" if is_wide else "utf-8-sig"), ()
     except UnicodeDecodeError:
         if not is_csv or is_wide:
-            raise SourceError(f"{path.name} is not UTF-8", hint=_UTF8) from None
+            raise SourceError(f"{path.name} is not UTF-8", hint=SAVE_AS) from None
     try:
-        told = f"{path.name} is not UTF-8 and was read as Windows-1252: look at its letters, or {_UTF8}"
+        told = f"{path.name} is not UTF-8 and was read as Windows-1252: look at its letters, or {SAVE_AS}"
         return raw.decode("cp1252"), (told,)
     except UnicodeDecodeError:
-        raise SourceError(f"{path.name} is neither UTF-8 nor Windows-1252", hint=_UTF8) from None
+        raise SourceError(f"{path.name} is neither UTF-8 nor Windows-1252", hint=SAVE_AS) from None
 
 
 def _json(text: str, name: str) -> Any:

@@ -27,9 +27,9 @@ def find(project: Project, word: str) -> LoadedPlaylist:
 
 
 def batch_of(project: Project, name: str, playlist: str, only: str = "") -> str:
-    """The batch of the series on this list, or the one that needs a picture."""
+    """The batch of the series on this list, that of its name first; or the one that needs a picture."""
     chosen = f" only={only}" if only else ""
-    for series in sorted(project.catalog.series_names()):
+    for series in sorted(project.catalog.series_names(), key=lambda series: (series != name, series)):
         with suppress(ThumbforgeError):  # a broken series is told where it is used
             if project.catalog.series(series).playlist in {name, playlist}:
                 return f"thumbforge batch series={series}{chosen}"
