@@ -26,6 +26,8 @@ WORDS = [
     "playlist list",
     "provider list",
     "prune",
+    "pull",
+    "push",
     "repair",
     "runs list --kind batch",
     "status",

@@ -122,6 +122,8 @@ SHOWN = {
     "config path": ("config", "path"),
     "repair": ("repair", "--apply"),
     "audit": ("audit",),
+    "push": ("push", "--dry-run"),
+    "pull": ("pull", "series=shown"),
 }
 """By the command that heads a section of docs/json.md: what to say for it, in this order, in a project with a list and
 a picture. `{batch}` and `{hero}` are the runs that the first ones made."""
@@ -136,7 +138,8 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     (root / "hero.jpg").write_bytes((ROOT / "specs/heroes/pandas.jpg").read_bytes())
     Project(root).series("shown", playlist="shown", hero="own", template="minimal", provider="local")
     Project(root).playlist([item(1)], name="shown")
-    (root / "thumbforge.toml").write_text("[repair]\ngrace_s = 0\n", encoding="utf-8")
+    (root / "thumbforge.toml").write_text("[repair]\ngrace_s = 0\n[store]\nremote = 'there'\n", encoding="utf-8")
+    (root / "there").mkdir()
     found: dict[str, Any] = {}
     for title, words in SHOWN.items():
         if title == "repair":

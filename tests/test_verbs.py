@@ -85,7 +85,6 @@ def test_an_option_is_refused_by_every_verb_that_has_it_not(name: str) -> None:
         (["runs", "list", "--limit", "3", "limit=4"], "limit is given twice: '3' and '4'", ""),
         (["runs", "show", "r", "--limit"], "option --limit requires argument", "thumbforge runs --help"),
         (["takes", "use", "7", "two"], "takes use: 'two' is no N: expected a whole number from 0", ""),
-        (["prune"], "prune needs --keep N", ""),
         (["prune", "--keep", "-1"], "--keep -1: expected a whole number from 0", ""),
         (["init", "x", "--json"], "init takes no --json", ""),
         (["config", "show", "var.x=1"], "config show takes no variables", ""),

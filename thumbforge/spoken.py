@@ -15,7 +15,7 @@ from thumbforge.text import clean
 COMMANDS = frozenset(
     {
         *("audit", "batch", "check", "config", "explain", "fetch", "hero", "init", "playlist", "provider", "prune"),
-        *("repair", "runs", "series", "status", "takes", "template"),
+        *("pull", "push", "repair", "runs", "series", "status", "takes", "template"),
     }
 )
 """Ours, which are typed behind either name."""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from thumbforge.upkeep.repair import Removal
 
 
+DAYS = 30
+"""Days that something in the shared store is left alone although no lock file here names it: others may be about to."""
 _LONG_ID = re.compile(r"[0-9a-f]{64}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -53,10 +55,14 @@ def _job(
 
 def _audit(project: Project, arguments: Arguments) -> int:
     from thumbforge.commands.telling.view import print_table, write
+    from thumbforge.store.shared.place import open_remote
     from thumbforge.upkeep.audit import audit, table
+    from thumbforge.upkeep.shared_care import compare
 
     with _job(project, arguments, "audit") as job:
         found = audit(project, job.database, job.run_id, job.now, job.grace_s, job.check_stop)
+        if arguments.options["remote"]:
+            found = found.joined(*compare(project, open_remote(project.settings, project.root), job.cancel))
         exit_code = Exit.UNEXPECTED if found.findings else Exit.DONE
         job.finish(found.as_dict(), exit_code)
     if arguments.as_json:
@@ -103,8 +109,30 @@ def _prune(project: Project, arguments: Arguments) -> int:
     from thumbforge.upkeep.repair import prune
 
     options = arguments.options
+    if options["remote"]:
+        return _prune_there(project, arguments)
+    if options["keep"] is None:
+        raise UsageError("prune needs --keep N", hint="thumbforge prune --keep 1; --remote is about the shared store")
+    if options["days"] is not None:
+        raise UsageError("--days goes with --remote", hint="thumbforge prune --remote --days 30")
     with _job(project, arguments, "repair") as job:
         found = prune(project, job.database, options["keep"], apply=options["apply"])
+        return _tell(project, job, job.stoppable(found), arguments)
+
+
+def _prune_there(project: Project, arguments: Arguments) -> int:
+    from thumbforge.store.shared.place import open_remote, require_writing
+    from thumbforge.upkeep.shared_care import prune_there
+
+    options = arguments.options
+    if options["keep"] is not None:
+        raise UsageError("--keep is about this machine's store", hint="thumbforge prune --remote --days 30")
+    days = DAYS if options["days"] is None else options["days"]
+    remote = open_remote(project.settings, project.root)
+    if options["apply"]:
+        require_writing(project.settings)
+    with _job(project, arguments, "repair", anew=True) as job:
+        found = prune_there(project, job.database, remote, days, job.now, job.cancel, apply=options["apply"])
         return _tell(project, job, job.stoppable(found), arguments)
 
 
@@ -167,8 +195,16 @@ class Audit(ThumbCommand):
     name = "audit"
     doc_purpose = "check that the ledger, the stored pictures and the exports agree"
     doc_description = "Exit 0: all is well; 1: there are findings."
-    example = "audit; audit --json"
-    verbs = (Verb("", (), _audit, "changes nothing but its own result in the ledger"),)
+    example = "audit; audit --json; audit --remote"
+    verbs = (
+        Verb(
+            "",
+            (),
+            _audit,
+            "changes nothing but its own result in the ledger",
+            (flag("remote", "compare with the shared store, too"),),
+        ),
+    )
 
 
 class Repair(ThumbCommand):
@@ -203,9 +239,10 @@ class Prune(ThumbCommand):
     name = "prune"
     doc_purpose = "drop superseded takes and finals"
     doc_description = (
-        "Keeps what is in use, and of each item the newest superseded ones. --keep 0 keeps what is in use."
+        "Keeps what is in use, and of each item the newest superseded ones. --keep 0 keeps what is in use. "
+        "With --remote it is about the shared store alone."
     )
-    example = "prune --keep 1; prune --keep 1 --apply"
+    example = "prune --keep 1; prune --keep 1 --apply; prune --remote --days 30"
     verbs = (
         Verb(
             "",
@@ -213,7 +250,9 @@ class Prune(ThumbCommand):
             _prune,
             "shows what would go",
             (
-                Option("keep", "superseded ones of each item to keep", whole(0, 999_999), "N", is_required=True),
+                Option("keep", "superseded ones of each item to keep", whole(0, 999_999), "N"),
+                flag("remote", "in the shared store, what no lock file of this project names, instead"),
+                Option("days", f"with --remote: what is younger stays (default {DAYS})", whole(0, 36_500), "N"),
                 _APPLY,
             ),
         ),

@@ -66,6 +66,18 @@ def in_use(connection: sqlite3.Connection) -> set[str]:
     return {row["sha256"] for row in connection.execute(_IN_USE)}
 
 
+def shown(database: Database) -> set[str]:
+    """The hashes of art and finals that an item shows, an export holds or a run had as its reference: without the takes
+    and finals that something newer has taken the place of."""
+    query = (
+        "SELECT art_sha256 AS sha256 FROM attempt JOIN iteration ON iteration.attempt_id = attempt.id"
+        " UNION SELECT sha256 FROM final JOIN iteration ON iteration.final_key = final.final_key"
+        " UNION SELECT sha256 FROM export"
+        " UNION SELECT reference_sha256 FROM run WHERE reference_sha256 IS NOT NULL"
+    )
+    return {row["sha256"] for row in database.rows(query)}
+
+
 def forget_unused(connection: sqlite3.Connection) -> list[StoredPicture]:
     """Take away the rows of what nothing needs."""
     dropped = connection.execute(

@@ -58,6 +58,37 @@ def interruptible(cancel: Cancel) -> Iterator[None]:
         listener.join()
 
 
+def is_shown() -> bool:
+    """Whether somebody sees a bar: stderr is a terminal, and more than errors is wanted on it."""
+    return sys.stderr.isatty() and not log.is_quiet()
+
+
+@contextmanager
+def _bar() -> Iterator[Any]:
+    """A Rich bar on stderr; log lines go above it while it lasts."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True, highlight=False)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with (
+        Progress(*columns, console=console, transient=True) as bar,
+        log.through(lambda line: console.print(line, markup=False, soft_wrap=True)),
+    ):
+        yield bar
+
+
+@contextmanager
+def counting(title: str, total: int) -> Iterator[Callable[[], None]]:
+    """A bar that counts to `total`, once for each call of what it gives; nothing is drawn where nobody sees it."""
+    if not (total and is_shown()):
+        yield lambda: None
+        return
+    with _bar() as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda: bar.advance(task)
+
+
 class Progress:
     """A Rich bar on stderr with a line for each item that has ended; nothing where stderr is no terminal, or where only
     errors are wanted. As a context it leaves the terminal whole (cursor, log lines), whatever ends it.
@@ -72,7 +103,7 @@ class Progress:
         self._opened = ExitStack()
 
     def __enter__(self) -> Self:
-        if self._total and sys.stderr.isatty() and not log.is_quiet():
+        if self._total and is_shown():
             self._start()
         return self
 
@@ -80,21 +111,8 @@ class Progress:
         self._opened.close()
 
     def _start(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-        console = Console(stderr=True, highlight=False)
-        bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=console,
-            transient=True,
-        )
-        self._task = bar.add_task("making thumbnails", total=self._total)
-        self._bar = self._opened.enter_context(bar)
-        self._opened.enter_context(log.through(lambda line: console.print(line, markup=False, soft_wrap=True)))
+        self._bar = self._opened.enter_context(_bar())
+        self._task = self._bar.add_task("making thumbnails", total=self._total)
 
     def ended(self, row: Row, outcome: Outcome) -> None:
         """Count an item, from whichever thread made it."""

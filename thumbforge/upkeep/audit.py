@@ -40,6 +40,11 @@ class Audit:
     notes: tuple[Finding, ...]
     checked: dict[str, int]
 
+    def joined(self, findings: Sequence[Finding], notes: Sequence[Finding], there: int) -> Audit:
+        """The same with what was found in the shared store, where so many things were looked at."""
+        checked = {**self.checked, "shared file": there}
+        return Audit((*self.findings, *findings), (*self.notes, *notes), checked)
+
     def as_dict(self) -> dict[str, Any]:
         return {
             "findings": [f.as_dict() for f in self.findings],

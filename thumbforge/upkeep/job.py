@@ -24,7 +24,7 @@ class Job:
     checkpoint: a job that was cut short starts over."""
 
     def __init__(self, ledger: Ledger, settings: Settings, kind: Literal["audit", "repair"], cancel: Cancel) -> None:
-        self._ledger, self._cancel = ledger, cancel
+        self._ledger, self.cancel = ledger, cancel
         self.database = ledger.database
         self.now = ledger.now()
         self.grace_s, self._beat_s = settings.number("repair.grace_s"), settings.number("lease.beat_s")
@@ -34,12 +34,12 @@ class Job:
 
     def __enter__(self) -> Job:
         self._fence = self._ledger.open_run(self._run, ())
-        self._heartbeat = Heartbeat(self._ledger, self._fence, self._ledger.slots(), self._beat_s, self._cancel)
+        self._heartbeat = Heartbeat(self._ledger, self._fence, self._ledger.slots(), self._beat_s, self.cancel)
         return self
 
     def check_stop(self) -> None:
         """Raises Interrupted once the job is to stop."""
-        self._cancel.check()
+        self.cancel.check()
 
     def stoppable(self, things: Iterable[T]) -> Iterator[T]:
         """The same things, ending early (with Interrupted) once the job is to stop."""

@@ -12,6 +12,7 @@ TASKS: Mapping[str, tuple[str, ...]] = {
     "The picture that sets the style": ("hero",),
     "The look": ("template", "provider"),
     "Playlists": ("fetch", "playlist", "series"),
+    "A team": ("push", "pull"),
     "Care": ("init", "config", "check", "audit", "repair", "prune"),
 }
 """What one comes for, and the commands for it; one that stands nowhere is told last."""

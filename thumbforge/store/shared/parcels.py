@@ -22,6 +22,7 @@ from thumbforge.store.witness import Manifest, manifest_of, stored_art, told_art
 
 Check = Callable[[bytes], object]
 """Judges bytes that came from elsewhere; raises an error of ours."""
+_SUFFIXES = {"jpeg": ".jpg", "png": ".png"}
 _LIKELY = (".png", ".jpg", ".webp", ".gif", ".avif", ".bmp")
 
 
@@ -131,7 +132,10 @@ def bring_final(store: AssetStore, remote: Remote, final_key: str) -> Manifest |
     manifest = manifest_of(content, final_key)
     if manifest is None:
         raise AssetDamaged(f"{manifest_name(final_key)} in {remote.shown}: its keys do not follow from what it holds")
-    bring_picture(store, remote, manifest.final_sha256)
+    suffix = _SUFFIXES.get(str(content["final"]["output"].get("format")), "")
+    found = suffix and bring_picture(store, remote, manifest.final_sha256, suffix)
+    if not (found or bring_picture(store, remote, manifest.final_sha256)):
+        raise AssetDamaged(f"{manifest_name(final_key)} in {remote.shown} names a picture that is not there")
     if store.manifest(final_key) is None:
         store.write_manifest(final_key, content)
     return manifest
