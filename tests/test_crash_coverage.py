@@ -33,6 +33,7 @@ OUTSIDE = {
     "cutout.py": "the user's own mask beside a hero: replaced whole by rename, and cut out again at will",
     "consistency.py": "a judgement for the sheet: read anew from the pictures where it is gone",
     "playlist_file.py": "the user's own spec: replaced whole by rename, and fetched again where that did not happen",
+    "spreadsheet.py": "the user's own copy of a list: replaced whole by rename, and exported again at will",
     "series_file.py": "the user's own spec and the copy of a hero: the same command writes what is not there yet",
 }
 # Writes that may be lost or left over at any time. Each with the reason why nothing depends on it.
