@@ -13,7 +13,7 @@ from hypothesis import settings
 
 from tests.project import Project, make_project
 from thumbforge import log
-from thumbforge.specs import prompts
+from thumbforge.specs import sandbox
 
 settings.register_profile("thumbforge", deadline=None, max_examples=60)
 settings.load_profile("thumbforge")
@@ -51,7 +51,7 @@ def quiet_log() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def fresh_budget() -> None:
     """Templates have a budget of time for a command; a test is one."""
-    prompts._all.set([0.0])
+    sandbox.ALL_SPENT.set([0.0])
 
 
 @pytest.fixture

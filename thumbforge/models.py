@@ -29,7 +29,10 @@ Scalar = str | int | float | bool | None
 
 
 class Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    """A validator is made for what is first read, not for each class as it is imported: that would be a tenth of a
+    start-up. So a default that is a model is constructed, not validated."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """What was computed from the old values, such as a hash, is not taken along."""
@@ -186,7 +189,7 @@ class SubjectRules(Model):
 
 
 class Layout(Model):
-    canvas: Size = Size()
+    canvas: Size = Size.model_construct()
     title: TitleStyle
     part: PartStyle | None = None
     scrims: tuple[Scrim, ...] = ()
@@ -196,7 +199,7 @@ class Layout(Model):
     logo: LogoSlot | None = None
     picture: PictureSlot | None = None
     negative_space: NegativeSpace | None = None
-    subject: SubjectRules = SubjectRules()
+    subject: SubjectRules = SubjectRules.model_construct()
     focus: tuple[float, float] = Field((0.5, 0.4), description="what a crop keeps, as shares of width and height")
 
     @model_validator(mode="after")
@@ -358,8 +361,8 @@ class BrandFonts(Model):
 class Brand(Model):
     """A channel's own look, laid over any template."""
 
-    colors: BrandColors = BrandColors()
-    fonts: BrandFonts = BrandFonts()
+    colors: BrandColors = BrandColors.model_construct()
+    fonts: BrandFonts = BrandFonts.model_construct()
     logo: str | None = Field(None, min_length=1, max_length=1000, description="file for the layout's logo slot")
 
 

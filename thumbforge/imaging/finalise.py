@@ -14,7 +14,6 @@ from thumbforge import models
 from thumbforge.errors import PictureError
 from thumbforge.imaging import brand, libraries
 from thumbforge.imaging.brand import Identity
-from thumbforge.imaging.rules import Check, Report
 from thumbforge.imaging.type import clean, fonts
 from thumbforge.imaging.userfiles import FontFile, PictureFile
 from thumbforge.pixels.scene import File, Scene
@@ -22,6 +21,7 @@ from thumbforge.pixels.scene import File, Scene
 if TYPE_CHECKING:
     from PIL import Image
 
+    from thumbforge.imaging.rules import Check, Report
     from thumbforge.imaging.type.shape import Speech
     from thumbforge.layers import AnyLayout, Layers
     from thumbforge.pixels.placed import Placed
@@ -195,6 +195,7 @@ def _layer_texts(layout: Layers, drawing: Drawing) -> dict[str, str]:
 
 def _placed(scene: Scene | None, output: models.Output) -> tuple[Placed | None, tuple[Check, ...]]:
     """Where `local` put the subject, or why that cannot be reckoned again."""
+    from thumbforge.imaging.rules import Check
     from thumbforge.pixels.placed import staged
 
     try:
@@ -205,6 +206,7 @@ def _placed(scene: Scene | None, output: models.Output) -> tuple[Placed | None, 
 
 def _own(name: str, file: PictureFile | None) -> tuple[Image.Image | None, tuple[Check, ...]]:
     """A picture that the user brings along (RGBA), or why it cannot be used: one bad file fails its items alone."""
+    from thumbforge.imaging.rules import Check
     from thumbforge.pixels import picture
 
     try:

@@ -43,6 +43,7 @@ from thumbforge.store.assets import AssetStore
 from thumbforge.store.attempts import Art, Spent, cut_short
 from thumbforge.store.database import Database
 from thumbforge.store.deletion import unlink_ours
+from thumbforge.store.finals import failed_checks
 from thumbforge.store.leases import Slots
 from thumbforge.store.looks import mark_of
 from thumbforge.store.pictures import StoredPicture
@@ -372,12 +373,6 @@ def _draw(row: Row, art: Art, shop: Workshop) -> tuple[StoredPicture, dict[str, 
     seen = shop.store.seen(sha256, suffix)
     picture = StoredPicture(sha256, suffix, report.media_type, report.bytes, report.width, report.height, seen)
     return picture, report.as_dict()
-
-
-def failed_checks(report: Mapping[str, Any], level: str) -> tuple[str, ...]:
-    """The checks of this level that were not passed, as the ledger's report has them."""
-    failed = (check for check in report.get("checks", ()) if check["level"] == level and not check["ok"])
-    return tuple(f"{check['rule']}: {check['detail']}" for check in failed)
 
 
 def _joined(violations: tuple[str, ...]) -> str | None:

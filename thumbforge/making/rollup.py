@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from thumbforge.errors import Exit, ThumbforgeError
-from thumbforge.making.make import Outcome, failed_checks
 from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.plan import Row
+from thumbforge.store.finals import failed_checks
+
+if TYPE_CHECKING:
+    from thumbforge.making.make import Outcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,13 +19,12 @@ from thumbforge.errors import LedgerError, StoreError
 from thumbforge.imaging.contact import write_contact
 from thumbforge.imaging.sheet import MOST, PICTURE, Sheet, SheetItem, write_page
 from thumbforge.making.consistency import unlike
-from thumbforge.making.make import failed_checks
 from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.plan import Row
 from thumbforge.planning.project import Project, relative
 from thumbforge.store.assets import store_errors
 from thumbforge.store.attempts import costs_of
-from thumbforge.store.finals import KnownFinal
+from thumbforge.store.finals import KnownFinal, failed_checks
 
 if TYPE_CHECKING:
     from thumbforge.store.heroes import Candidate

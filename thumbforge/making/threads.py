@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Protocol
 from thumbforge import models
 from thumbforge.cores import usable_cores
 from thumbforge.imaging.finalise import Drawing, finalise
-from thumbforge.imaging.rules import Report
 from thumbforge.providers.base import Answer, Call, Provider, Request
 from thumbforge.providers.registry import load_provider
 
 if TYPE_CHECKING:
+    from thumbforge.imaging.rules import Report
     from thumbforge.layers import AnyLayout
     from thumbforge.pixels.picture import PictureInfo
 

@@ -13,11 +13,11 @@ from thumbforge.providers.registry import capabilities_of, max_concurrency, prov
 
 def usable(root: Path, profile: Profile) -> Capabilities:
     """What its provider can do. SpecError, at the line of the profile's file, for whatever keeps it from that."""
-    known = profile.provider in provider_names()
     try:
         capabilities = capabilities_of(profile)
     except UsageError as error:
-        raise _placed(root, profile, "params" if known else "provider", error) from error
+        field = "params" if profile.provider in provider_names() else "provider"
+        raise _placed(root, profile, field, error) from error
     try:
         max_concurrency(profile, capabilities)
     except UsageError as error:

@@ -26,13 +26,13 @@ from thumbforge.planning.spec_lines import in_series
 from thumbforge.planning.staging import UNSAID, Staging, second_hero, staging
 from thumbforge.providers.registry import profile_hint
 from thumbforge.settings import FILE, Settings
-from thumbforge.sources.links import VideoLink, parse_link
 from thumbforge.specs.catalog import Catalog, LoadedPlaylist
 from thumbforge.specs.yaml_file import gather
 from thumbforge.text import nearest
 
 if TYPE_CHECKING:
     from thumbforge.layers import AnyTemplate
+    from thumbforge.sources.links import PlaylistLink, VideoLink
     from thumbforge.store.database import Database
 
 
@@ -272,13 +272,15 @@ _FILE_LIKE = re.compile(r"[/\\]|\.(ya?ml|json|csv)$", re.IGNORECASE)
 def find_playlist(lookup: Lookup, word: str, base: Path, hero: str = "PICTURE") -> LoadedPlaylist:
     """A playlist by id, YouTube URL, spec name, or a path (YAML, `yt-dlp -J` JSON, CSV) that counts from `base`. What
     is to be fetched first is told with the line that does it, for this hero."""
-    link = parse_link(word)
+    link = None if word in lookup.catalog.playlist_names() else _link(word)
     wanted = link.id if link else word
     if found := lookup.catalog.find_playlist(wanted):
         return lookup.catalog.load_playlist(found[1])
     path = as_written(base / word)
     if path.is_file():
         return _from_file(lookup, path)
+    from thumbforge.sources.links import VideoLink
+
     brought = f"thumbforge series new {shlex.quote(word)} --hero {shlex.quote(hero)} --batch"
     if isinstance(link, VideoLink):
         raise UsageError(f"{word} names a video, not a playlist", hint=f"{brought} makes a series of it")
@@ -292,6 +294,13 @@ def find_playlist(lookup: Lookup, word: str, base: Path, hero: str = "PICTURE") 
         f"did you mean {' or '.join(known)}?" if known else "specs/playlists is empty; a YAML, JSON or CSV file will do"
     )
     raise NotFound(f"unknown playlist {word}", hint=hint)
+
+
+def _link(word: str) -> PlaylistLink | VideoLink | None:
+    """Asked only of what is no spec's name: most words are one."""
+    from thumbforge.sources.links import parse_link
+
+    return parse_link(word)
 
 
 def _from_file(lookup: Lookup, path: Path) -> LoadedPlaylist:

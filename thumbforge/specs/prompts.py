@@ -6,9 +6,6 @@ The variables are data. A title that holds `{{ }}` comes out as it is; only the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
-from time import thread_time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -28,11 +25,11 @@ class Prompts:
     a text that does not compile and when used for one that cannot be rendered with these variables."""
 
     def __init__(self, template: AnyTemplate) -> None:
-        time = _Time()
-        self._prompt = _Text(template.name, "prompt", template.prompt, time)
-        self._negative = _Text(template.name, "negative_prompt", template.negative_prompt or "", time)
+        spent = [0.0]
+        self._prompt = _Text(template.name, "prompt", template.prompt, spent)
+        self._negative = _Text(template.name, "negative_prompt", template.negative_prompt or "", spent)
         texts = {f"layout.{name}.text": text for name, text in worded(template.layout)}
-        self._texts = {field: _Text(template.name, field, text, time) for field, text in texts.items()}
+        self._texts = {field: _Text(template.name, field, text, spent) for field, text in texts.items()}
 
     def prompt(self, variables: Mapping[str, Any]) -> str:
         """The prompt, without blank lines around it; never empty."""
@@ -73,44 +70,12 @@ def worded(layout: AnyLayout) -> Iterator[tuple[str, str]]:
         yield from ((f"texts.{name}", text.text) for name, text in layout.seen_texts.items())
 
 
-class _Time:
-    """What is left for the texts of one template: not each item anew, or a long playlist is as bad as a long loop; and
-    not each template anew, or a folder of them is."""
-
-    def __init__(self) -> None:
-        self._spent = 0.0
-
-    @contextmanager
-    def taken(self) -> Iterator[None]:
-        from thumbforge.specs.sandbox import ALL_SECONDS, EACH_SECONDS, MAX_SECONDS, bounded_by
-
-        began, all_spent = thread_time(), _spent_by_all()
-        try:
-            with bounded_by(EACH_SECONDS + min(MAX_SECONDS - self._spent, ALL_SECONDS - all_spent[0])):
-                yield
-        finally:
-            spent = max(0.0, thread_time() - began - EACH_SECONDS)
-            self._spent += spent
-            all_spent[0] += spent
-
-
-_all: ContextVar[list[float]] = ContextVar("seconds that all templates have taken in this command")
-
-
-def _spent_by_all() -> list[float]:
-    try:
-        return _all.get()
-    except LookupError:
-        _all.set(spent := [0.0])
-        return spent
-
-
 class _Text:
-    """One text of a template. `field` is where it stands in the YAML."""
+    """One text of a template. `field` is where it stands in the YAML; `spent` are the seconds that all texts of the
+    template have taken: not each item anew, or a long playlist is as bad as a long loop."""
 
-    def __init__(self, template: str, field: str, source: str, time: _Time) -> None:
-        self._template, self._time = template, time
-        self._field = field
+    def __init__(self, template: str, field: str, source: str, spent: list[float]) -> None:
+        self._template, self._field, self._spent = template, field, spent
         self._compiled = self._compile(source) if "{" in source else None
         self._plain = source.strip()
 
@@ -137,27 +102,27 @@ class _Text:
         return Template.from_code(SANDBOX, code, SANDBOX.globals)
 
     def _render(self, compiled: Compiled, variables: Mapping[str, Any]) -> str:
+        from thumbforge.specs.sandbox import rendered
+
+        try:
+            return rendered(compiled, variables, self._spent)
+        except Exception as error:
+            self._tell(error, compiled, variables)
+            raise
+
+    def _tell(self, error: Exception, compiled: Compiled, variables: Mapping[str, Any]) -> None:
+        """Raises SpecError for what a text or its variables can be wrong by."""
         from jinja2 import TemplateError, UndefinedError
 
-        from thumbforge.specs.sandbox import MAX_CHARACTERS, MAX_STEPS, STEPS
+        from thumbforge.specs.sandbox import TooLong
 
-        context = compiled.new_context({**variables, STEPS: [MAX_STEPS]})
-        pieces: list[str] = []
-        room = MAX_CHARACTERS
-        try:
-            with self._time.taken():
-                for piece in compiled.root_render_func(context):
-                    pieces.append(piece)
-                    room -= len(piece)
-                    if room < 0:
-                        break
-        except UndefinedError as error:
-            self.fail(self._line(compiled, error.__traceback__), str(error.message), _undefined_hint(error, variables))
-        except (TemplateError, *FAULTS) as error:
-            self.fail(self._line(compiled, error.__traceback__), str(error) or type(error).__name__)
-        if room < 0:
-            self.fail("", f"gives more than {MAX_CHARACTERS:,} characters", "shorten the text or its loops")
-        return "".join(pieces)
+        if isinstance(error, TooLong):
+            self.fail("", str(error), "shorten the text or its loops")
+        line = self._line(compiled, error.__traceback__)
+        if isinstance(error, UndefinedError):
+            self.fail(line, str(error.message), _undefined_hint(error, variables))
+        if isinstance(error, (TemplateError, *FAULTS)):
+            self.fail(line, str(error) or type(error).__name__)
 
     def _line(self, compiled: Compiled, trace: TracebackType | None) -> int:
         """The template's line that was being rendered, from the innermost frame of its compiled code."""

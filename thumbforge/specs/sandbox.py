@@ -10,11 +10,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from typing import Any, cast
 
-from jinja2 import StrictUndefined, TemplateSyntaxError, nodes, pass_context
+from jinja2 import StrictUndefined, Template, TemplateSyntaxError, nodes, pass_context
 from jinja2.exceptions import SecurityError
 from jinja2.runtime import Context, LoopContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -69,6 +69,10 @@ _VARYING = (nodes.Name, nodes.Call, nodes.Filter)
 _NAMES_OF_JINJA = frozenset(("self", "super", "caller", "varargs", "kwargs"))
 
 
+class TooLong(SecurityError):
+    """A text of more than MAX_CHARACTERS."""
+
+
 class _Clock(threading.local):
     """When the rendering of this thread has to be over, in seconds of its processor time."""
 
@@ -76,17 +80,44 @@ class _Clock(threading.local):
 
 
 _clock = _Clock()
+ALL_SPENT: ContextVar[list[float]] = ContextVar("seconds that all templates have taken in this command")
 
 
-@contextmanager
-def bounded_by(seconds: float) -> Iterator[None]:
-    """Rendering in this thread fails with a SecurityError once it has taken so long. No single step takes 0.1 s, and
-    the clock is looked at in all of them that cost anything."""
-    _clock.ends = time.thread_time() + seconds
+def rendered(compiled: Template, variables: Mapping[str, Any], spent: list[float]) -> str:
+    """The text. `spent` are the seconds that all texts of its template have taken, as a list of one number.
+
+    Raises whatever a text can be wrong by: Jinja's errors, a SecurityError once it takes too long (no single step takes
+    0.1 s, and the clock is looked at in all of them that cost anything), TooLong, and Python's own.
+    """
+    context = compiled.new_context({**variables, STEPS: [MAX_STEPS]})
+    by_all, began = _spent_by_all(), time.thread_time()
+    _clock.ends = began + EACH_SECONDS + min(MAX_SECONDS - spent[0], ALL_SECONDS - by_all[0])
     try:
-        yield
+        return "".join(_within(compiled.root_render_func(context)))
     finally:
         _clock.ends = float("inf")
+        over = time.thread_time() - began - EACH_SECONDS
+        if over > 0:
+            spent[0] += over
+            by_all[0] += over
+
+
+def _within(pieces: Iterable[str]) -> Iterator[str]:
+    room = MAX_CHARACTERS
+    for piece in pieces:
+        room -= len(piece)
+        if room < 0:
+            raise TooLong(f"gives more than {MAX_CHARACTERS:,} characters")
+        yield piece
+
+
+def _spent_by_all() -> list[float]:
+    """Not each template anew, or a folder of them is as bad as a long loop."""
+    try:
+        return ALL_SPENT.get()
+    except LookupError:
+        ALL_SPENT.set(spent := [0.0])
+        return spent
 
 
 def _check_time() -> None:

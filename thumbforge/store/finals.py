@@ -36,6 +36,12 @@ class KnownFinal:
         return found
 
 
+def failed_checks(report: Mapping[str, Any], level: str) -> tuple[str, ...]:
+    """The checks of this level that were not passed, as the ledger's report has them."""
+    failed = (check for check in report.get("checks", ()) if check["level"] == level and not check["ok"])
+    return tuple(f"{check['rule']}: {check['detail']}" for check in failed)
+
+
 def known(database: Database, keys: Sequence[str]) -> list[KnownFinal]:
     """Those of these keys, whether or not their files are in the store."""
     rows = database.rows(

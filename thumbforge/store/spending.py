@@ -7,10 +7,13 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING
 
 from thumbforge.errors import LedgerError, LimitReached
-from thumbforge.store.attempts import Spent
 from thumbforge.store.database import Database, insert
+
+if TYPE_CHECKING:
+    from thumbforge.store.attempts import Spent
 
 _BY_DAY = "SELECT price, told, sum(calls) AS calls, count(*) AS attempts FROM spending WHERE day = ? AND currency = ?"
 _GROUPED = f"{_BY_DAY} GROUP BY price, told"
