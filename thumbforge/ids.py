@@ -17,7 +17,7 @@ import json
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 WORLD = uuid.UUID("6f1d0c52-7c5b-5d0e-9a50-6a7de2f7a1c4")
@@ -118,10 +118,17 @@ def derive(seed: uuid.UUID | str, name: str) -> str:
     The same seed and name give the same id in every process, so a redo lands on the record it already wrote. It is
     not RFC 4122 version 5, which uses SHA-1.
     """
-    raw = bytearray(hashlib.sha256(uuid.UUID(str(seed)).bytes + name.encode()).digest()[:16])
+    raw = bytearray(hashlib.sha256(_raw(str(seed)) + name.encode()).digest()[:16])
     raw[6] = (raw[6] & 0x0F) | 0x50
     raw[8] = (raw[8] & 0x3F) | 0x80
-    return str(uuid.UUID(bytes=bytes(raw)))
+    text = raw.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+@lru_cache(maxsize=64)
+def _raw(seed: str) -> bytes:
+    """A run is the seed of thousands of ids."""
+    return uuid.UUID(seed).bytes
 
 
 def new_run_id() -> str:

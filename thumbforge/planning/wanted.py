@@ -24,8 +24,8 @@ from thumbforge.specs.variables import variables_for
 class Wanted:
     """One item as the specs want it. `position` counts from 1 in the playlist; `request` is that of its first take.
 
-    `item_key` names the item in its run: `video:<id>:<occurrence>`, or `ordinal:<n>` for a candidate hero. Keys are
-    asked for several times and digested once.
+    `item_key` names the item in its run: `video:<id>:<occurrence>`, or `ordinal:<n>` for a candidate hero; `part` and
+    `seed` are what its key has of them. Keys are asked for several times and digested once.
     """
 
     series: Series
@@ -35,7 +35,8 @@ class Wanted:
     request: Request
     drawing: Drawing
     key: str
-    key_parts: ids.KeyParts
+    part: str
+    seed: str
     reads: frozenset[str]
     export_name: str
     item_key: str
@@ -45,6 +46,11 @@ class Wanted:
     def task_name(self) -> str:
         """The doit task's name after `thumb:<series>:`."""
         return self.item.video if self.occurrence == 1 else f"{self.item.video}:{self.occurrence}"
+
+    @property
+    def key_parts(self) -> ids.KeyParts:
+        """Made when it is asked for: of thousands of items it would hold the prompt once more."""
+        return _key_parts(self.series, self.item, self.request, self.part, self.seed)
 
     def request_for(self, take: int) -> Request:
         return self.request if take == self.request.take else replace(self.request, take=take)
@@ -129,7 +135,7 @@ def _wanted(
         video=item.video,
         scene=shown.scene,
     )
-    parts = _key_parts(series, item, request)
+    part, seed = "" if item.part is None else str(item.part), ""
     return Wanted(
         series=series,
         item=item,
@@ -137,8 +143,9 @@ def _wanted(
         occurrence=place.occurrence,
         request=request,
         drawing=_drawing(series, prompts, place, variables, shown),
-        key=ids.idempotency_key(parts),
-        key_parts=parts,
+        key=ids.idempotency_key(_key_parts(series, item, request, part, seed)),
+        part=part,
+        seed=seed,
         reads=capabilities.reads,
         export_name=place.export_name,
         item_key=ids.item_key(item.video, place.occurrence),
@@ -159,13 +166,14 @@ def wanted_heroes(
 
 def _candidate(base: Wanted, ordinal: int, seed: int | None) -> Wanted:
     own = None if seed is None else seed + ordinal - 1
-    parts = replace(base.key_parts, part="", seed=str(ordinal if own is None else own))
+    request, told = replace(base.request, seed=own, take=ordinal), str(ordinal if own is None else own)
     return replace(
         base,
         position=ordinal,
-        request=replace(base.request, seed=own, take=ordinal),
-        key=ids.idempotency_key(parts),
-        key_parts=parts,
+        request=request,
+        key=ids.idempotency_key(_key_parts(base.series, base.item, request, "", told)),
+        part="",
+        seed=told,
         item_key=f"ordinal:{ordinal}",
     )
 
@@ -206,14 +214,14 @@ def _part(prompts: Prompts, item: Item, variables: Mapping[str, Any]) -> str | N
     return item.label if item.part is None else prompts.part_text(variables)
 
 
-def _key_parts(series: Series, item: Item, request: Request) -> ids.KeyParts:
+def _key_parts(series: Series, item: Item, request: Request, part: str, seed: str) -> ids.KeyParts:
     return ids.KeyParts(
         spec_hash=series.template.spec_hash,
         provider_profile=series.profile.id,
         video=item.video,
-        part="" if item.part is None else str(item.part),
+        part=part,
         prompt=ids.prompt_text(request.prompt, request.negative_prompt),
-        seed="" if request.seed is None else str(request.seed),
+        seed=seed,
         reference=request.reference.sha256 if request.reference else "",
     )
 

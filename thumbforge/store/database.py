@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -175,9 +175,19 @@ def mapping(text: str) -> dict[str, Any]:
 
 def insert(connection: sqlite3.Connection, table: str, row: Mapping[str, Any], *, once: str | None = None) -> bool:
     """Insert `row`; with `once` naming its key column(s), a row that exists is left as it is. Whether it was new."""
-    names, marks = ", ".join(row), ", ".join(f":{name}" for name in row)
     conflict = f" ON CONFLICT ({once}) DO NOTHING" if once else ""
-    return connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks}){conflict}", row).rowcount == 1
+    return connection.execute(f"{_insertion(table, row)}{conflict}", row).rowcount == 1
+
+
+def insert_all(connection: sqlite3.Connection, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert `rows`, which have the same columns."""
+    if rows:
+        connection.executemany(_insertion(table, rows[0]), rows)
+
+
+def _insertion(table: str, columns: Iterable[str]) -> str:
+    names = list(columns)
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"
 
 
 def create_once(connection: sqlite3.Connection, table: str, key: str, row: Mapping[str, Any]) -> None:

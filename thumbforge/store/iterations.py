@@ -125,6 +125,15 @@ def by_keys(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Id
     return {row["idempotency_key"]: _identity(row) for row in rows}
 
 
+def ids_by_keys(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, str]:
+    """The ids of those of these idempotency keys, by key; read inside the caller's transaction."""
+    rows = connection.execute(
+        "SELECT idempotency_key, id FROM iteration WHERE idempotency_key IN (SELECT value FROM json_each(?))",
+        (json.dumps(keys),),
+    )
+    return {row["idempotency_key"]: row["id"] for row in rows}
+
+
 def insert_iteration(connection: sqlite3.Connection, new: Identity, now: float) -> None:
     """A pending one."""
     row = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from sys import intern
 
 from thumbforge.store.database import Database, create_once
 
@@ -35,7 +36,16 @@ UNION SELECT reference_sha256 FROM run WHERE reference_sha256 IS NOT NULL
 
 
 def picture_of(row: sqlite3.Row) -> StoredPicture:
-    return StoredPicture(**{name: row[name] for name in StoredPicture.__slots__})
+    """Thousands of pictures share the words for what they are."""
+    return StoredPicture(
+        sha256=row["sha256"],
+        suffix=intern(row["suffix"]),
+        media_type=intern(row["media_type"]),
+        bytes=row["bytes"],
+        width=row["width"],
+        height=row["height"],
+        seen=row["seen"],
+    )
 
 
 def remember(connection: sqlite3.Connection, picture: StoredPicture, now: float) -> None:

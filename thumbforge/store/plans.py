@@ -10,7 +10,7 @@ from typing import Any
 from thumbforge import ids
 from thumbforge.errors import ReplayDivergence
 from thumbforge.store import iterations
-from thumbforge.store.database import Database, insert, mapping
+from thumbforge.store.database import Database, insert_all, mapping
 from thumbforge.store.iterations import Identity
 
 
@@ -34,19 +34,18 @@ def plan_items(
 
     What is known is read at once and what is new written at once: a run is about all items of a list, and may make one.
     """
-    known = iterations.by_keys(connection, [item.idempotency_key for _, item in items])
-    for _, item in items:
-        if item.key_parts is None:
-            continue
+    work = [item for _, item in items if item.key_parts is not None]
+    known = iterations.by_keys(connection, [item.idempotency_key for item in work])
+    for item in work:
         found = known.get(item.idempotency_key)
         if found is None:
-            known[item.idempotency_key] = new = _new_iteration(run_id, item, item.key_parts)
+            known[item.idempotency_key] = new = _new_iteration(run_id, item)
             iterations.insert_iteration(connection, new, now)
-        elif found.key_parts != dict(item.key_parts):
+        elif found.key_parts != item.key_parts:
             raise ReplayDivergence(f"key {item.idempotency_key[:8]} is recorded with other parts")
-    for ordinal, item in items:
-        found = known.get(item.idempotency_key)
-        insert(connection, "run_item", _run_item(run_id, ordinal, item, found.id if found else None))
+    there = iterations.ids_by_keys(connection, [item.idempotency_key for _, item in items])
+    rows = [_run_item(run_id, ordinal, item, there.get(item.idempotency_key)) for ordinal, item in items]
+    insert_all(connection, "run_item", rows)
 
 
 def replace_items(connection: sqlite3.Connection, run_id: str, items: Iterable[PlannedItem], now: float) -> None:
@@ -73,13 +72,13 @@ def _run_item(run_id: str, ordinal: int, item: PlannedItem, iteration_id: str | 
     }
 
 
-def _new_iteration(run_id: str, item: PlannedItem, key_parts: Mapping[str, str]) -> Identity:
+def _new_iteration(run_id: str, item: PlannedItem) -> Identity:
     return Identity(
         id=ids.iteration_id(run_id, item.item_key, item.idempotency_key),
         run_id=run_id,
         item_key=item.item_key,
         idempotency_key=item.idempotency_key,
-        key_parts=dict(key_parts),
+        key_parts=dict(item.key_parts or {}),
     )
 
 
