@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.project import Project, item
+from thumbforge.specs import yaml_events
+from thumbforge.specs.yaml_words import quoted
 
 HEAD = "playlist: {id: PLshow0000000000, title: S}\nitems:\n"
 
@@ -20,7 +26,7 @@ def listed(project: Project, items: str) -> tuple[int, str]:
     [
         ("- video: aaaaaaaaaaa\n  title: x\n  text: *Ownership* explained\n", "begins with * or & needs quotes"),
         ("- video: aaaaaaaaaaa\n  title: *Ownership\n", "begins with * needs quotes"),
-        ("- {video: aaaaaaaaaaa, title: Rust: the book}\n", "holds `: `, a comma or a bracket needs quotes"),
+        ("- {video: aaaaaaaaaaa, title: Rust: the book}\n", "holds `: `, a comma, a bracket or ` #` needs quotes"),
         ("- video: aaaaaaaaaaa\n  title: Rust: the book\n", "holds `: ` needs quotes"),
         ("-\u00a0{video: aaaaaaaaaaa, title: x}\n", "a no-break space stands in this line"),
         ("- {video: aaaaaaaaaaa,\u00a0title: x}\n", "there is a no-break space in its name"),
@@ -33,6 +39,71 @@ def test_a_mistake_is_told_with_what_helps(project: Project, items: str, told: s
     assert code == 2
     assert told in err
     assert "specs/playlists/show.yaml:" in err
+
+
+TRAPS = [
+    "*Ownership* explained", "*Ownership", "&Rust rocks", "&Co. KG", "!important", "! wow", "@home", "%d things",
+    "`code` here", "> quoted", "| pipe", "- dash", "? why", '"Foo" bar', "[live] talk", "{x} y", "Rust: the book",
+    "foo: bar: baz", "http://x.y: z", "ends with colon:", "12:30", "2024-01-01", "007",
+]  # fmt: skip
+IN_BRACES = ["wow, that", "What is C#, and why", "a ] b", "a } b", "My vlog #12", "C# #3 of 5", "#1 hit", ", so"]
+
+
+@pytest.mark.parametrize(("text", "is_block"), [*((t, b) for t in TRAPS for b in (1, 0)), *((t, 0) for t in IN_BRACES)])
+def test_what_yaml_takes_otherwise_is_told_with_how_it_is_written(project: Project, text: str, is_block: int) -> None:
+    """One line with file, line and the form in quotes; as a block and in braces. What can be read is a warning."""
+    own = f"- video: aaaaaaaaaaa\n  title: x\n  text: {text}\n  part: 1\n"
+    if not is_block:
+        own = f"- {{video: aaaaaaaaaaa, title: x, text: {text}, part: 1}}\n- {{video: bbbbbbbbbbb, title: y}}\n"
+    code, err = listed(project, own)
+    assert code == (0 if text == "&Rust rocks" else 2)
+    place = f"specs/playlists/show.yaml:{5 if is_block else 3}: "
+    [told] = [line for line in err.splitlines() if place in line]
+    assert json.dumps(text) in told
+    assert "quotes" in told
+
+
+@pytest.mark.parametrize(("said", "form"), [("'It's me'", '"It\'s me"'), ('"unclosed', '"unclosed"')])
+def test_quotes_that_went_wrong_are_meant_as_quotes(said: str, form: str) -> None:
+    """An apostrophe within, an end forgotten."""
+    assert quoted(f"  text: {said}") == f"text: {form}"
+
+
+@given(st.text(st.characters(exclude_categories=("C", "Z")) | st.sampled_from(" :#,*&"), max_size=20))
+def test_the_form_that_is_told_says_the_text(text: str) -> None:
+    """Whatever the text: what is told to write is read, and says what stands there."""
+    said = f"x{text}".strip()
+    for line in (f"  title: *{said}", f"- {{video: aaaaaaaaaaa, title: *{said}, part: 1}}"):
+        form = quoted(line)
+        assert "," in said or "}" in said or yaml_events.read(form).data == {"title": f"*{said}"}
+        assert yaml_events.read(form).data["title"].startswith("*")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            "  title: plain words",
+            "  text: 'it''s'",
+            '  text: "a: b"  # note',
+            "  text: a, b",
+            "  text: |",
+            "  part: 1",
+        ),
+        *("- {title: {box: {x: 1, y: 2}}}", "- {video: a, title: 'a, b', text: \"c: d\"}", "  title: {box: {x: 1}}"),
+        *("  text: >-  # x", "  text: C# in a day"),
+    ],
+)
+def test_what_is_right_needs_no_other_form(line: str) -> None:
+    """So that nothing wrong is told about a line that only stands beside one."""
+    assert quoted(line) == ""
+
+
+def test_a_title_that_is_all_comment_is_told(project: Project) -> None:
+    """YAML reads nothing there."""
+    code, err = listed(project, "- video: aaaaaaaaaaa\n  title: #1 hit\n")
+    assert code == 2
+    assert "'#1 hit' is a comment to YAML; put it in quotes: title: \"#1 hit\"" in err
 
 
 @pytest.mark.parametrize("field", ["title", "text", "topic", "label"])
@@ -59,4 +130,4 @@ def test_many_are_told_together(project: Project) -> None:
     items = "".join(f"- video: {item(n)['video']}\n  title: Vlog #{n}\n" for n in range(1, 9))
     _, err = listed(project, items)
     assert len(err.splitlines()) == 4
-    assert "5 more texts end at a `#`" in err
+    assert "5 more texts are cut short by YAML" in err

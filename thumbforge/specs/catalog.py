@@ -240,12 +240,12 @@ def load_playlist(path: Path, root: Path | None = None) -> LoadedPlaylist:
 
 def _tell_cut_short(document: Document) -> None:
     found = list(cut_short(document.text))
-    for line, field, read, left in found[:TOLD]:
-        log.warning(
-            f"{document.file}:{line}: the {field} is {read!r}: {left!r} is a comment to YAML; put the text in quotes"
-        )
+    for line, field, read, left, form in found[:TOLD]:
+        kind = "a comment" if left.startswith("#") else "a name of its own"
+        told = f"the {field} is {read!r}" if read else f"there is no {field}"
+        log.warning(f"{document.file}:{line}: {told}: {left!r} is {kind} to YAML; put the text in quotes: {form}")
     if len(found) > TOLD:
-        log.warning(f"{document.file}: {len(found) - TOLD} more texts end at a `#`")
+        log.warning(f"{document.file}: {len(found) - TOLD} more texts are cut short by YAML")
 
 
 _SINGULAR = {"templates": "template", "providers": "provider profile", "series": "series", "playlists": "playlist"}

@@ -57,8 +57,7 @@ def read(text: str) -> Reading:
     try:
         return _Builder(text).document()
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        raise Unreadable(mark.line if mark else 0, explained(error, text, MAX_DEPTH)) from None
+        raise Unreadable(*explained(error, text, MAX_DEPTH)) from None
     except yaml.reader.ReaderError as error:
         bad = f"#x{error.character:04x}" if isinstance(error.character, int) else str(error.character)
         found = yaml.reader.Reader.NON_PRINTABLE.search(text)
@@ -223,7 +222,9 @@ class _Builder:
 
     def _scalar(self, event: Any) -> Any:
         value: str = event.value
-        if event.tag is not None and event.tag != "!":
+        if event.tag is not None:
+            if event.tag == "!":
+                self._flaw(event, "a text that begins with ! needs quotes")
             self._check_tag(event, "str")
             return value
         if not event.implicit[0]:
@@ -243,7 +244,9 @@ class _Builder:
 
     def _check_tag(self, event: Any, kind: str) -> None:
         if event.tag not in (None, "!", _TAG + kind):
-            self._flaw(event, f"the tag `{event.tag.replace(_TAG, '!!')}` is not supported")
+            tag = event.tag.replace(_TAG, "!!")
+            help_ = "; a text that begins with ! needs quotes" if tag[:2] != "!!" and kind == "str" else ""
+            self._flaw(event, f"the tag `{tag}` is not supported{help_}")
 
     def _flaw(self, event: Any, message: str) -> None:
         self._out.flaws.setdefault((event.start_mark.line, event.start_mark.column), message)
@@ -257,9 +260,9 @@ def _kind(value: str) -> str:
 def _number(value: str, tag: str) -> int | float | str:
     """The number that is written, or (a text) why this spelling is refused: it surprises or cannot be stored."""
     if tag == "timestamp":
-        return f"`{value}` is read by YAML as a date; {_QUOTE}"
+        return f'`{value}` is read by YAML as a date; {_QUOTE}: "{value}"'
     if ":" in value:
-        return f"`{value}` is read by YAML as a number of base 60; write plain seconds, or {_QUOTE}"
+        return f'`{value}` is read by YAML as a number of base 60; write plain seconds, or {_QUOTE}: "{value}"'
     if len(value) > 25:
         return f"`{value[:25]}…` is too long for a number; {_QUOTE}"
     digits = value.lstrip("+-")
@@ -268,4 +271,5 @@ def _number(value: str, tag: str) -> int | float | str:
         return number if math.isfinite(number) else f"`{value}` is no finite number; {_QUOTE}"
     if digits.isdecimal() and (digits == "0" or digits[0] != "0"):
         return int(value)
-    return f"`{value}` is a number in a spelling that misleads; write plain digits without a 0 in front, or {_QUOTE}"
+    help_ = f'write plain digits without a 0 in front, or {_QUOTE}: "{value}"'
+    return f"`{value}` is a number in a spelling that misleads; {help_}"

@@ -21,6 +21,7 @@ from thumbforge import redact
 from thumbforge.durable import read_regular
 from thumbforge.errors import Problem, SpecError
 from thumbforge.specs import complaints, yaml_events
+from thumbforge.specs.yaml_words import told_by, with_quotes
 from thumbforge.text import printable
 
 MAX_BYTES = 20_000_000
@@ -93,12 +94,13 @@ class Problems:
 
     def read(self, path: Path) -> Document | None:
         """The file's data, which is a mapping; None and a problem where there is none."""
-        file = shown(path, self._root)
+        file, text = shown(path, self._root), ""
         try:
             text = read_text(path)
             reading = yaml_events.read(text)
         except yaml_events.Unreadable as error:
-            self.add(Problem(file, error.line + 1 if error.line >= 0 else 0, "", error.message))
+            message = with_quotes(error.message, text, error.line)
+            self.add(Problem(file, error.line + 1 if error.line >= 0 else 0, "", message))
             return None
         if not isinstance(reading.data, dict):
             what = "the file is empty" if reading.data is None else "the file is not a mapping of fields"
@@ -107,7 +109,7 @@ class Problems:
         document = Document(file, text, reading.data, frozenset(reading.flaws))
         for mark, message in reading.flaws.items():
             where = document.where_is(mark)
-            self.add(Problem(file, mark[0] + 1, where, message))
+            self.add(Problem(file, mark[0] + 1, where, told_by(message, text, mark[0])))
         self._find_secrets(document, reading.names)
         return document
 
@@ -120,7 +122,9 @@ class Problems:
         except ValidationError as error:
             for complaint in complaints.of(_few(error, data, model), document.place, data, model):
                 if complaint.place.mark not in document.flaws:
-                    self.add(Problem(document.file, complaint.place.line, complaint.where, complaint.message))
+                    line = complaint.place.line
+                    message = told_by(complaint.message, document.text, line - 1)
+                    self.add(Problem(document.file, line, complaint.where, message))
             self._more += max(0, error.error_count() - MANY)
         return None
 
