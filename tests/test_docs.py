@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.pages import DOCS, FENCE, LINK, PAGES, README, ROOT, fenced_lines, sections, text
 from tests.project import Project, item
@@ -216,17 +215,6 @@ def test_a_decision_record_is_whole(name: str) -> None:
     records = sorted((DOCS / "adr").glob("0*.md"))
     assert records
     assert [page.name for page in records if not sections(page.read_text(encoding="utf-8")).get(name, "").strip()] == []
-
-
-def test_the_workflow_is_valid_and_its_actions_are_pinned_by_major_version() -> None:
-    """The workflow for people who make thumbnails in CI parses, keeps the ledger, and always shows what there is."""
-    workflow = yaml.safe_load((ROOT / ".github/workflows/thumbnails.yml").read_text(encoding="utf-8"))
-    [job] = workflow["jobs"].values()
-    uses = [step["uses"] for step in job["steps"] if "uses" in step]
-    assert all(re.fullmatch(r"[\w./-]+@v\d+", action) for action in uses)
-    kept = [step for step in job["steps"] if "cache/" in step.get("uses", "")]
-    assert {step["with"]["path"].strip() for step in kept} == {".thumbforge/"}
-    assert all("always()" in step["if"] for step in job["steps"] if re.search("save|upload", step.get("uses", "")))
 
 
 TEXT = frozenset({".py", ".md", ".toml", ".yaml", ".yml", ".sql", ".txt", ".json", ".csv", ".example", ""})

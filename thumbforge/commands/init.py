@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from thumbforge.commands.command import ThumbCommand
 from thumbforge.commands.verbs import Arguments, Verb, Word
 from thumbforge.errors import Exit, StoreError, UsageError
+from thumbforge.tasks.options import flag
 
 if TYPE_CHECKING:
     from thumbforge.planning.project import Project
@@ -60,17 +62,25 @@ GITATTRIBUTES = """\
 """
 FILES = {"dodo.py": DODO, ".gitignore": GITIGNORE, ".gitattributes": GITATTRIBUTES, "thumbforge.toml": SETTINGS}
 EXAMPLE = {"specs/playlists/example.yaml": PLAYLIST, "specs/series/example.yaml": SERIES}
+WORKFLOW = ".github/workflows/thumbnails.yml"
+_NO_SERIES = "series: [example]"
 FOLDERS = ("specs/playlists", "specs/series", "specs/heroes", "specs/templates", "specs/providers")
 
 
 def _init(project: Project, arguments: Arguments) -> int:
     from thumbforge.commands.telling.view import write
+    from thumbforge.specs.catalog import Catalog
 
     [name] = arguments.words
     root = (project.cwd / name).absolute()
     if root.exists() and not root.is_dir():
         raise UsageError(f"{name} is a file", hint="name a directory")
-    for file, is_new in (*lay(root), *_lay_example(root)):
+    laid = lay(root)
+    if not (arguments.options["ci"] and Catalog(root).series_names()):
+        laid += _lay_example(root)
+    if arguments.options["ci"]:
+        laid.append((WORKFLOW, _write_new(root / WORKFLOW, workflow(Catalog(root).series_names()).encode())))
+    for file, is_new in laid:
         write(f"{'made' if is_new else 'kept'}  {file}")
     write(f"Next: cd {shlex.quote(name)} && thumbforge batch series=example")
     return Exit.DONE
@@ -94,6 +104,12 @@ def _lay_example(root: Path) -> list[tuple[str, bool]]:
     return [*told, ("specs/heroes/example.jpg", not hero.exists() and _write_new(hero, _example_hero()))]
 
 
+def workflow(series: Iterable[str]) -> str:
+    """The workflow for GitHub, with a job for each of these series."""
+    text = Path(__file__).with_name("thumbnails.yml").read_text(encoding="utf-8")
+    return text.replace(_NO_SERIES, f"series: [{', '.join(sorted(series))}]")
+
+
 def _not_written(error: OSError) -> StoreError:
     return StoreError(f"{error.filename} could not be written: {error.strerror}")
 
@@ -107,6 +123,7 @@ def _requirements() -> str:
 
 def _write_new(path: Path, data: bytes) -> bool:
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as file:
             file.write(data)
     except FileExistsError:
@@ -132,6 +149,14 @@ class Init(ThumbCommand):
     doc_description = (
         "Writes dodo.py, .gitignore, .gitattributes, thumbforge.toml, requirements.txt, and an example in specs/."
     )
-    example = "init my-channel; init ."
+    example = "init my-channel; init . --ci"
     options = ()
-    verbs = (Verb("", (Word("DIR"),), _init, "the directory, which is made where it is missing"),)
+    verbs = (
+        Verb(
+            "",
+            (Word("DIR"),),
+            _init,
+            "the directory, which is made where it is missing",
+            (flag("ci", f"also {WORKFLOW}, which proves pull requests and makes what is missing on main"),),
+        ),
+    )

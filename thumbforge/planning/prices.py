@@ -88,7 +88,7 @@ def check_max_cost(
 
     `spent` is what the run has spent that is to be resumed.
     """
-    if max_cost is None or not calls:
+    if max_cost is None or not calls_to_a_service(profile, calls):
         return
     if profile.price is None:
         raise _priceless("max_cost", max_cost, profile)
