@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -13,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -243,9 +245,16 @@ def video(n: int) -> str:
 
 def make_hero(path: Path, colour: str = "#30507a") -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    picture = Image.new("RGB", (1280, 720), colour)
+    path.write_bytes(_hero(colour, Image.registered_extensions()[path.suffix]))
+
+
+@cache
+def _hero(colour: str, form: str) -> bytes:
+    """Encoded once: most projects of a test process have the same one."""
+    picture, data = Image.new("RGB", (1280, 720), colour), io.BytesIO()
     ImageDraw.Draw(picture).ellipse((700, 120, 1180, 600), fill="#e0a040")
-    picture.save(path)
+    picture.save(data, form)
+    return data.getvalue()
 
 
 def make_project(root: Path, count: int = 12, **extra: str) -> Project:

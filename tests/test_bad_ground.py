@@ -18,6 +18,7 @@ import pytest
 
 from tests.crashes import findings
 from tests.project import Project, Told, finish, item, kill, make_project, wait_until
+from tests.tiers import soak
 
 ITEMS = 3
 # `-c` lets a process stand on another clock, or lose its patience sooner; then it is the command itself.
@@ -243,7 +244,15 @@ def read_only() -> Iterator[Callable[[Path], None]]:
         path.chmod(mode)
 
 
-@pytest.mark.parametrize("place", ["", "ledger.sqlite3", "assets", "staging", "keys", "../out"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "",
+        "staging",
+        "../out",
+        *soak("ledger.sqlite3", "assets", "keys"),
+    ],
+)
 def test_a_place_that_is_read_only(grown: Project, read_only: Callable[[Path], None], place: str) -> None:
     """Exit 1 and one line, with what was finished left in place; when it can be written again the batch goes on, and
     what was paid and staged is not paid again. (As root, the tool runs without its power over permissions.)"""
@@ -274,9 +283,7 @@ def test_looking_at_a_read_only_project(project: Project, read_only: Callable[[P
         assert told.code == 0, (words, told.err)
 
 
-@pytest.mark.parametrize(
-    "kilobytes", [pytest.param(20, marks=pytest.mark.soak), 60, pytest.param(110, marks=pytest.mark.soak), 300]
-)
+@pytest.mark.parametrize("kilobytes", [*soak(20), 60, *soak(110), 300])
 def test_a_disk_that_is_full(tmp_path: Path, kilobytes: int) -> None:
     """No file can grow above a size, which at some step is what a full disk is: exit 1 and one line; then, with room,
     everything is made, and only answers that could not be kept are asked for again."""
@@ -356,7 +363,7 @@ def spoil(path: Path, how: str) -> None:
 @pytest.mark.parametrize(
     "how",
     [
-        *(pytest.param(how, marks=pytest.mark.soak) for how in ("deleted", "truncated", "garbage", "empty")),
+        *soak("deleted", "truncated", "garbage", "empty"),
         *("a directory", "of other tasks", "of other content"),
     ],
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.crashes import RAISING, Dump, Site, judge, judge_calls, judge_words
+from tests.tiers import soak
 
 ITEMS = 2
 BATCH_STEPS = (
@@ -90,9 +91,7 @@ def test_a_batch_that_is_killed_anywhere_goes_on(tmp_path: Path, fresh: Site, mo
     check_recovery(fresh.copy(tmp_path / "site"), model, (fault,))
 
 
-@pytest.mark.parametrize(
-    "pair", [*PAIRS[:4], *(pytest.param(pair, marks=pytest.mark.soak) for pair in PAIRS[4:])], ids="+".join
-)
+@pytest.mark.parametrize("pair", [*PAIRS[:4], *soak(*PAIRS[4:])], ids="+".join)
 def test_a_recovery_that_is_killed_goes_on(tmp_path: Path, fresh: Site, model: Dump, pair: tuple[str, str]) -> None:
     """Recovery is no safer place than the first run: a second crash at the step that takes up the first."""
     check_recovery(fresh.copy(tmp_path / "site"), model, pair)

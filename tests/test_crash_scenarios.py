@@ -12,6 +12,7 @@ import pytest
 
 from tests.crashes import Dump, Site, findings, judge, judge_calls, judge_words
 from tests.project import wait_until
+from tests.tiers import soak
 from thumbforge.specs.locks import read_lock
 
 SCENARIO_STEPS = (
@@ -65,7 +66,7 @@ def check_all_made(site: Site, model: Dump, without: tuple[str, ...] = ()) -> No
     assert judge(site, model, without) + judge_calls(site, 2, cut) + judge_words(done) == []
 
 
-@pytest.mark.parametrize("mode", ["kill", pytest.param("enospc", marks=pytest.mark.soak)])
+@pytest.mark.parametrize("mode", ["kill", *soak("enospc")])
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("step", ["run.claim", "sweep"])
 def test_stopped_while_a_run_is_taken_up(
@@ -122,7 +123,7 @@ def test_stopped_while_an_interrupt_is_recorded(tmp_path: Path, model: Dump, sid
     assert site.query("SELECT id FROM attempt WHERE closed_at IS NULL") == site.query("SELECT name FROM lease") == []
 
 
-@pytest.mark.parametrize("mode", ["eio", pytest.param("kill", marks=pytest.mark.soak)])
+@pytest.mark.parametrize("mode", ["eio", *soak("kill")])
 @pytest.mark.parametrize("side", SIDES)
 def test_stopped_in_a_heartbeat(tmp_path: Path, side: str, mode: str) -> None:
     """Killed there, the next run goes on; a beat that only fails stops nothing: the batch is completed, exit 0."""
@@ -295,9 +296,7 @@ def heroes(fresh: Site) -> Site:
     return site
 
 
-@pytest.mark.parametrize(
-    "point", [*HERO_POINTS[::2], *(pytest.param(point, marks=pytest.mark.soak) for point in HERO_POINTS[1::2])]
-)
+@pytest.mark.parametrize("point", [*HERO_POINTS[::2], *soak(*HERO_POINTS[1::2])])
 def test_a_hero_run_that_is_killed_goes_on(tmp_path: Path, fresh: Site, heroes: Site, point: str) -> None:
     """Candidates are made on the same line as a batch's items: `runs resume`, or the same command where no run had
     begun, makes the same two pictures and calls for nothing twice but in the window."""

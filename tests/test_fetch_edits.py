@@ -16,6 +16,7 @@ import pytest
 from tests.data_api_server import LIST, DataApi, row, video, wait_for
 from tests.fetch_site import Site, make_site
 from tests.project import finish, make_project
+from tests.tiers import soak
 from thumbforge.playlists import playlist_file
 from thumbforge.specs.catalog import load_playlist
 
@@ -182,8 +183,8 @@ def long_list(tmp_path_factory: pytest.TempPathFactory) -> Site:
 @pytest.mark.parametrize(
     "point",
     [
-        pytest.param("snapshot.file.after:kill", marks=pytest.mark.soak),
-        pytest.param("ingest.chunk.before:kill:3", marks=pytest.mark.soak),
+        *soak("snapshot.file.after:kill"),
+        *soak("ingest.chunk.before:kill:3"),
         "ingest.chunk.after:kill:3",
     ],
 )

@@ -41,8 +41,8 @@ def test_no_trick_gets_anywhere(tmp_path: Path) -> None:
 
 
 def test_a_stranger_hears_and_gets_no_key(tmp_path: Path) -> None:
-    """Every command over the projects whose profiles point elsewhere: asked, and without a secret."""
-    report = walked(tmp_path, "all", "stranger", "stranger-with-a-user")
+    """Nearly every command over a project whose profiles point elsewhere: asked, and without a secret."""
+    report = walked(tmp_path, "most", "stranger")
     assert report["broken"] == []
     assert report["heard"] > 0
 

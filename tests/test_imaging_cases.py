@@ -73,8 +73,17 @@ def as_item_picture(path: Path, folder: Path) -> Image.Image:
 ROLES: tuple[Callable[[Path, Path], Image.Image], ...] = (as_hero, as_art, as_item_picture)
 
 
-@pytest.mark.parametrize("name", sorted(MANIFEST))
-@pytest.mark.parametrize("role", ROLES, ids=lambda role: role.__name__)
+EACH = [(role, name) for role in ROLES for name in sorted(MANIFEST)]
+"""A file in every role; the gate has each file once, and each role with a third of them."""
+
+
+@pytest.mark.parametrize(
+    ("role", "name"),
+    [
+        pytest.param(role, name, marks=[pytest.mark.soak] * (n % 3 != n // len(MANIFEST)), id=f"{role.__name__}-{name}")
+        for n, (role, name) in enumerate(EACH)
+    ],
+)
 def test_every_file_does_what_its_manifest_says(role: Any, name: str, tmp_path: Path) -> None:
     """In each role a file is shown upright, in its colours and without its metadata, or is refused in one line with a
     hint, that names no folder of the machine."""

@@ -16,6 +16,7 @@ import pytest
 import yaml
 from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageOps, ImageStat
 
+from tests.tiers import soak
 from thumbforge import ids, models
 from thumbforge.errors import PictureError, UsageError
 from thumbforge.imaging import encode, rules
@@ -114,7 +115,7 @@ def test_built_in_layouts_keep_clear_of_the_players_marks(name: str) -> None:
         assert slot.box.y + slot.box.h <= 688
 
 
-@pytest.mark.parametrize("share", [0, *(pytest.param(n, marks=pytest.mark.soak) for n in range(1, 5))])
+@pytest.mark.parametrize("share", [0, *soak(*range(1, 5))])
 def test_every_title_of_the_collection_is_finished(share: int, art: Path, tmp_path: Path) -> None:
     """No title whatever raises; each gives a file, and only letters without a font are errors."""
     for number, title in [*enumerate(TITLES)][share::5]:

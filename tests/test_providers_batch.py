@@ -27,6 +27,7 @@ from tests.recorded_server import (
 )
 from tests.stubs.batch_kit import CALLS, KEYS, Service, over, over_agy
 from tests.stubs.comfyui_kit import Comfy
+from tests.tiers import soak
 from thumbforge.providers import download
 
 BUSY = answer({"error": {"message": f"slow down {' '.join(KEYS.values())}", "code": 429}}, 429, Retry_After="1")
@@ -75,7 +76,7 @@ def test_agy_runs_twice_where_the_profile_says_so(with_agy: Project) -> None:
 # HTTP
 
 
-@pytest.mark.parametrize("name", ["openai", pytest.param("gemini", marks=pytest.mark.soak), "comfyui"])
+@pytest.mark.parametrize("name", ["openai", *soak("gemini", "comfyui")])
 def test_a_wait_that_is_asked_for_is_kept_and_the_key_is_nowhere(tmp_path: Path, name: str) -> None:
     """429 on items 3 and 7 is waited for and all twelve are made; no file and no line holds the key."""
     with RecordedServer(Service(name, {"Lesson 3": BUSY, "Lesson 7": BUSY})) as server:

@@ -109,8 +109,14 @@ def test_it_never_reads_the_prompt() -> None:
     assert LocalProvider({}).capabilities.reads == {"width", "height", "reference"}
 
 
-@pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("hero", ["pandas", "white", "none"])
+@pytest.mark.parametrize(
+    ("look", "hero"),
+    [
+        pytest.param(look, hero, marks=[pytest.mark.soak] * (n % 3 != m))
+        for n, look in enumerate(LOOKS)
+        for m, hero in enumerate(("pandas", "white", "none"))
+    ],
+)
 def test_white_text_can_be_read_on_the_calm_side(tmp_path: Path, look: str, hero: str) -> None:
     """In every hue and on a hero as bright as paper, the calm side has a contrast of 4.5 or more with white."""
     reference = pandas()

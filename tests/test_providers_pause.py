@@ -15,6 +15,7 @@ from tests.project import Project, Told, finish, item, wait_until
 from tests.recorded_server import Play, RecordedServer, Respond, answer, in_turn, stalled
 from tests.stubs.antigravity_kit import group_alive
 from tests.stubs.batch_kit import Metered, Service, agy_in, item_of, over, over_agy
+from tests.tiers import soak
 from thumbforge.errors import ProviderQuota, ProviderRateLimited
 from thumbforge.web.statuses import by_status
 from thumbforge.web.waits import next_pacific_midnight
@@ -49,7 +50,7 @@ SERVICES: dict[str, tuple[Respond, Play]] = {
     "gemini": (Service("gemini", {}), GEMINI_DAY),
     "comfyui": (Service("comfyui", {}), DAY),  # it has no quota itself; the gateway before it may
 }
-EACH = ["openai", *(pytest.param(name, marks=pytest.mark.soak) for name in ("gemini", "comfyui"))]
+EACH = ["openai", *soak("gemini", "comfyui")]
 
 
 def back_at(name: str) -> float:
@@ -192,7 +193,7 @@ def test_an_agy_that_is_not_signed_in_is_told_once(tmp_path: Path) -> None:
     assert len(asked_of_agy(project)) == 1
 
 
-@pytest.mark.parametrize("name", ["openai", pytest.param("gemini", marks=pytest.mark.soak)])
+@pytest.mark.parametrize("name", ["openai", *soak("gemini")])
 def test_a_refusal_fails_one_of_twelve(tmp_path: Path, name: str) -> None:
     """The others are made, it is not tried again, exit 6."""
     with RecordedServer(Service(name, {"Lesson 5": REFUSAL[name]})) as server:

@@ -83,8 +83,14 @@ def test_a_service_that_repeats_the_key_is_not_quoted(tmp_path: Path, name: str,
     require_nowhere(project, told)
 
 
-@pytest.mark.parametrize("name", ["openai", "gemini", "comfyui", "command", "antigravity"])
-@pytest.mark.parametrize("where", ["generate", "__init__", "check"])
+@pytest.mark.parametrize(
+    ("where", "name"),
+    [
+        pytest.param(where, name, marks=[pytest.mark.soak] * (where != "generate" and name != "openai"))
+        for where in ("generate", "__init__", "check")
+        for name in ("openai", "gemini", "comfyui", "command", "antigravity")
+    ],
+)
 def test_a_crash_does_not_show_the_key(tmp_path: Path, name: str, where: str) -> None:
     """A bug in a provider whose traceback holds every key, of whatever shape: screen, log and ledger have none."""
     module, _, provider = BUILT_IN[name].partition(":")

@@ -14,6 +14,7 @@ import pytest
 
 from tests.crashes import findings
 from tests.project import Project, finish, kill, make_hero, make_project, put_to_sleep, wait_until, wake
+from tests.tiers import soak
 from thumbforge import ids
 from thumbforge.errors import LedgerError
 from thumbforge.making.record import record_file_hero
@@ -173,7 +174,7 @@ def test_cancel_of_a_dead_run(shared: Project) -> None:
     assert len(shared.out()) == COUNT
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("number", [signal.SIGINT, *soak(signal.SIGTERM)])
 def test_two_signals_end_as_one(shared: Project, number: signal.Signals) -> None:
     """A second Ctrl-C, or SIGTERM, while the first is being obeyed: the run is paused, exit 130, nothing is torn."""
     shared.profile("two", params={"delay_ms": 400}, max_concurrency=LIMIT)

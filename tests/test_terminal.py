@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.project import Project, make_project
+from tests.tiers import soak
 from thumbforge.errors import Problem, SpecError, describe
 from thumbforge.text import clean, plain_json
 
@@ -104,7 +105,14 @@ def shell(project: Project, line: str, **environment: str) -> subprocess.Complet
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("where", [">/dev/full", ">&-", "2>&-", "2>/dev/full", ">&- 2>&- <&-"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        ">/dev/full",
+        ">&- 2>&- <&-",
+        *soak(">&-", "2>&-", "2>/dev/full"),
+    ],
+)
 def test_a_stream_that_takes_nothing_changes_nothing(tmp_path: Path, where: str) -> None:
     """The pictures are there, the exit code is the work's, and nobody speaks of a bug or of the store."""
     project = make_project(tmp_path / "project", 1)
@@ -123,7 +131,7 @@ def test_a_reader_that_goes_away_does_not_stop_the_work(tmp_path: Path) -> None:
     assert len(project.out()) == 1
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+@pytest.mark.parametrize("encoding", ["ascii", *soak("cp1252")])
 def test_letters_that_an_encoding_lacks_are_replaced(tmp_path: Path, encoding: str) -> None:
     """By our commands and by doit's."""
     project = make_project(tmp_path / "project", 1)
