@@ -197,7 +197,7 @@ def limits(field: FieldInfo) -> str:
 
 
 def default(name: str, field: FieldInfo) -> str:
-    if name == "name":
+    if name == "name" and field.is_required():
         return "the file's name"
     if field.is_required():
         return "required"

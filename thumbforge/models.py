@@ -7,6 +7,7 @@ asks), `own` the picture's own hue at its strongest, `auto-dark` a deep tone of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
@@ -318,6 +319,20 @@ class Playlist(Model):
         return items
 
 
+_NAME_PATTERN = re.compile(r"(?:[A-Za-z0-9._-]|\{(?:part|position)(?::0?[1-9])?\}|\{(?:slug|video)\})+")
+
+
+def _a_file_name(pattern: str) -> str:
+    """Whose fields are known, and which names a visible file in its own folder, whatever stands in them."""
+    if not _NAME_PATTERN.fullmatch(pattern) or len(pattern) > 100:
+        raise ValueError(
+            "expected letters, digits, . _ - and the fields {part}, {position} ({part:02}), {slug}, {video}"
+        )
+    if pattern[0] in ".-" or "{" not in pattern:
+        raise ValueError("expected a letter, a digit or a field in front, and at least one field")
+    return pattern
+
+
 class Output(Model):
     """The finished file. 2,000,000 bytes stay under YouTube's 2 MB for custom thumbnails whichever MB it means."""
 
@@ -325,6 +340,9 @@ class Output(Model):
     height: int = Field(1080, ge=720, le=4320)
     format: Literal["jpeg", "png"] = "jpeg"
     max_bytes: int = Field(2_000_000, ge=20_000, le=50_000_000)
+    name: Annotated[str, AfterValidator(_a_file_name)] | None = Field(
+        None, exclude=True, description="what the file is called, without its ending; no key knows of it"
+    )
 
     @model_validator(mode="after")
     def _is_16_to_9(self) -> Output:

@@ -9,6 +9,7 @@ import secrets
 import time
 from pathlib import Path
 
+from thumbforge import log
 from thumbforge.durable import make_folder, read_regular, replace_durably
 from thumbforge.errors import ExportBlocked, StoreError
 from thumbforge.planning.plan import in_the_way
@@ -42,7 +43,7 @@ class Exporter:
         path, target = self.lay(wanted, picture)
         known = exports.find(self._database, series, wanted.item_key)
         if known and known.path != path and is_export(known.path):
-            self._take_away(export_path(self._out, known.path), known.sha256)
+            self._take_away(known, path)
         placed = Export(path=path, final_key=final_key, sha256=picture.sha256, seen=mark_of(target))
         exports.record(self._database, series, wanted.item_key, placed, time.time())
 
@@ -66,12 +67,17 @@ class Exporter:
             except OSError as error:
                 raise ExportBlocked(f"out/{path} {TOLD['folder']}; move it away to get the picture") from error
 
-    @staticmethod
-    def _take_away(old: Path, sha256: str) -> None:
+    def _take_away(self, known: Export, path: str) -> None:
         """An old name of the item, if what lies there still is the picture that we put there."""
-        if not old.parent.is_symlink() and look(str(old), sha256, -1, None).is_right:
+        old = export_path(self._out, known.path)
+        found = look(str(old), known.sha256, -1, None)
+        if old.parent.is_symlink():
+            return
+        if found.is_right:
             with contextlib.suppress(OSError):
                 old.unlink()
+        elif found.sha256 and not self._ours.has(found.sha256):
+            log.warning(f"out/{known.path} was edited and is left alone; the item's picture is out/{path} now")
 
     def _place(self, target: Path, picture: StoredPicture) -> None:
         """Only ever by rename, whole and synced before: neither a crash nor a power cut leaves half a file there."""

@@ -46,7 +46,7 @@ class ItemResult:
         if self.status != "completed":
             return self.status
         if self.before.restore:
-            return "put back"
+            return "renamed" if self.before.moved_from else "put back"
         if self.before.idle:
             return "up to date"
         return "drawn again" if self.before.action == "refinish" else "made"
@@ -113,7 +113,7 @@ def foreseen(rows: Sequence[Row], *, wait: bool = True) -> Exit:
 def tally(items: Iterable[ItemResult]) -> str:
     """`1 drawn again, 29 up to date`: what became of the items, the failures last."""
     found = Counter(item.became for item in items)
-    order = ("made", "drawn again", "put back", "up to date", "pending", "failed")
+    order = ("made", "drawn again", "renamed", "put back", "up to date", "pending", "failed")
     return ", ".join(f"{found[word]} {word}" for word in order if found[word]) or "no items"
 
 

@@ -68,7 +68,8 @@ class Row:
     will be tried until its inputs or max_retries change; `cure`: until the user has done this. `remark` is worth
     telling though the item is completed. `reference_ignored`: the provider did not look at the reference.
     `hint` goes with the error that a failed one is reported again with. `is_chosen`: the lock file names its art.
-    `pinned`: what its art and its picture have to be, byte for byte (`batch --locked`).
+    `pinned`: what its art and its picture have to be, byte for byte (`batch --locked`). `moved_from`: what the picture
+    is called in out/ until now, where only its name has changed.
     """
 
     wanted: Wanted
@@ -92,6 +93,7 @@ class Row:
     hint: str = ""
     is_chosen: bool = False
     pinned: Entry | None = None
+    moved_from: str = ""
 
     @property
     def calls(self) -> int:
@@ -213,9 +215,12 @@ def _stand(row: Callable[..., Row], wanted: Wanted, final: KnownFinal, snapshot:
     if placed in {"edited", "unreadable"}:
         return row(action="skip", reason=in_the_way(path, placed), status="failed", final=final, cure=CURE_EDITED)
     restore = tuple(_missing(wanted, final, snapshot))
+    moved_from = ""
+    if "export" in restore and export and export.final_key == final.final_key and not export.locked:
+        moved_from = "" if f"out/{export.path}" == path else export.path.rpartition("/")[2]
     if restore and reason == "up to date":
-        reason = f"{' and '.join(restore)} restored"
-    return row(action="skip", reason=reason, status="completed", final=final, restore=restore)
+        reason = f"renamed from {moved_from}" if moved_from else f"{' and '.join(restore)} restored"
+    return row(action="skip", reason=reason, status="completed", final=final, restore=restore, moved_from=moved_from)
 
 
 def in_the_way(path: str, placed: str) -> str:

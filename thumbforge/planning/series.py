@@ -189,7 +189,7 @@ def _build(lookup: Lookup, name: str, playlist: LoadedPlaylist, spec: SeriesSpec
         vars={**spec.vars, **request.vars},
         overrides=dict(request.vars),
         max_images=spec.max_images if request.max_images is None else request.max_images,
-        output=spec.output or default_output(lookup.settings),
+        output=_output(spec.output, lookup.settings),
         max_cost=ceiling(request.max_cost, spec.max_cost, lookup.settings, profile),
         brand=spec.brand,
         staging=_staged(lookup, name, spec, hero),
@@ -241,6 +241,13 @@ def _emoji(root: Path, settings: Settings) -> FontFile | None:
     except UsageError as error:
         problem = Problem(FILE, 0, "output.emoji_font", f"{error.message}; {error.hint}")
         raise SpecError([problem], hint="paths count from the project's directory") from error
+
+
+def _output(own: Output | None, settings: Settings) -> Output:
+    """The series' own; where that has a name alone, the settings' under that name."""
+    if own is None or own.model_fields_set == {"name"}:
+        return default_output(settings).model_copy(update={"name": own.name if own else None})
+    return own
 
 
 def default_output(settings: Settings) -> Output:

@@ -8,14 +8,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from thumbforge import ids
+from thumbforge.errors import Problem, SpecError
 from thumbforge.imaging.finalise import Drawing, final_parts
+from thumbforge.imaging.sheet import PICTURE
 from thumbforge.imaging.userfiles import PictureFile
 from thumbforge.models import Item, Layout
 from thumbforge.pixels.scene import Scene
 from thumbforge.planning.pictures import images_of, picture_of
 from thumbforge.planning.scenes import scene_of
 from thumbforge.planning.series import Series
+from thumbforge.planning.spec_lines import in_series
 from thumbforge.providers.base import Capabilities, Reference, Request
+from thumbforge.specs.file_names import file_name
 from thumbforge.specs.prompts import Prompts
 from thumbforge.specs.variables import variables_for
 
@@ -83,7 +87,36 @@ class Place:
 
 
 def places(series: Series) -> Iterator[Place]:
-    """Every place of the playlist, in order."""
+    """Every place of the playlist, in order. SpecError, with its line, for a pattern of names that gives two files the
+    same."""
+    return _places(series) if series.output.name is None else _named(series, series.output.name)
+
+
+def _named(series: Series, pattern: str) -> Iterator[Place]:
+    """By the series' own pattern. Names that differ in capitals alone are one on many disks."""
+    suffix = ".jpg" if series.output.format == "jpeg" else ".png"
+    taken: dict[str, Place] = {}
+    for place in _places(series):
+        item = place.item
+        text = item.text or item.title
+        name = file_name(pattern, part=item.part, position=place.position, video=item.video, text=text)
+        again = "" if place.occurrence == 1 else f"-{place.occurrence}"
+        named = replace(place, export_name=f"{name}{again}{suffix}")
+        first = taken.setdefault(named.export_name.lower(), named)
+        if first is not named or named.export_name == PICTURE:
+            raise SpecError([_not_unique(series, first, named)], hint="{video} or {part} in it tells them apart")
+        yield named
+
+
+def _not_unique(series: Series, first: Place, second: Place) -> Problem:
+    whose = f"items {first.position} and {second.position}" if first is not second else f"item {first.position}"
+    what = "would both be" if first is not second else "would be called as the sheet,"
+    message = f"{whose} {what} {second.export_name}"
+    return in_series(series.root, series.name, ("output", "name"), message)
+
+
+def _places(series: Series) -> Iterator[Place]:
+    """By part or position, and video."""
     seen: Counter[str] = Counter()
     width = _padding(series)
     suffix = ".jpg" if series.output.format == "jpeg" else ".png"
