@@ -103,6 +103,7 @@ SHOWN = {
     "status": ("status", "shown"),
     "series list": ("series", "list"),
     "series show": ("series", "show", "shown"),
+    "series sheet": ("series", "sheet", "shown"),
     "check": ("check",),
     "runs list": ("runs", "list", "--kind", "batch"),
     "runs show": ("runs", "show", "{batch}"),

@@ -10,9 +10,9 @@ from thumbforge.commands.operands import ONE_SERIES
 from thumbforge.commands.series_new import new
 from thumbforge.commands.telling.together import together
 from thumbforge.commands.verbs import CONCURRENCY, Arguments, Verb, Word
-from thumbforge.errors import Exit, ThumbforgeError
+from thumbforge.errors import Exit, ThumbforgeError, UsageError
 from thumbforge.tasks.options import Option, choice, flag
-from thumbforge.tasks.variables import MAX_COST, SERIES_LOOK
+from thumbforge.tasks.variables import MAX_COST, SERIES_LOOK, SERIES_OPTIONS
 from thumbforge.text import one_line
 
 if TYPE_CHECKING:
@@ -82,6 +82,35 @@ def _show(project: Project, arguments: Arguments) -> int:
     return Exit.DONE
 
 
+def _sheet(project: Project, arguments: Arguments) -> int:
+    """Written where it is not current: what lies in out/ and in the ledger is all that it asks."""
+    from thumbforge.commands.telling.running import find_series
+    from thumbforge.commands.telling.view import write
+    from thumbforge.making.sheets.kept import keep_sheet, pack
+    from thumbforge.planning.decide import plan_series
+    from thumbforge.planning.project import relative
+    from thumbforge.tasks.tasks import request_of
+    from thumbforge.tasks.variables import Pairs
+
+    [name], to, pairs = arguments.words, arguments.options["to"], arguments.pairs
+    if to and not arguments.options["pack"]:
+        raise UsageError("--to says where the packed sheet goes", hint="give --pack, too")
+    if name:
+        pairs = Pairs({**pairs.values, "series": name}, pairs.vars)
+    planned = plan_series(project, find_series(project, request_of(pairs)))
+    if arguments.options["pack"]:
+        written = pack(project, planned, project.cwd / to if to else None)
+    else:
+        written = keep_sheet(project, planned, planned.rows)
+    told = {"series": planned.series.name, "sheet": relative(written, project.root), "bytes": written.stat().st_size}
+    if arguments.as_json:
+        print_json({**told, "exit_code": Exit.DONE})
+    else:
+        size = f", {written.stat().st_size / 1e6:.1f} MB" if arguments.options["pack"] else ""
+        write(f"Sheet: {told['sheet']}{size}")
+    return Exit.DONE
+
+
 def _name(text: str) -> str:
     if not _NAME.fullmatch(text):
         raise ValueError("expected letters, digits, dots, - and _ only (at most 64)")
@@ -103,6 +132,17 @@ class SeriesCommand(ThumbCommand):
     verbs = (
         Verb("list", (), _list, "every series with what it is made of"),
         Verb("show", (ONE_SERIES,), _show, "one series: what it is made of, where it stands, what to type next"),
+        Verb(
+            "sheet",
+            (Word("NAME", is_optional=True, names="series"),),
+            _sheet,
+            "the page on which all its pictures can be looked at, with the commands that change them; no call",
+            (
+                *SERIES_OPTIONS,
+                flag("pack", "one file with its pictures in it, to be sent: out/<series>/sheet-pack.html"),
+                Option("to", "where the packed one goes instead", value="FILE"),
+            ),
+        ),
         Verb(
             "new",
             (Word("LINK|FILE"),),

@@ -1,11 +1,30 @@
-"""The sheet's page: a Jinja2 template (autoescape on) with its style. No script; choices are made by CSS alone.
+"""The sheet as a page: one HTML file with its style and script in it, asking nobody for anything.
 
-Sizes are those at which YouTube shows thumbnails, in CSS pixels. All text has a contrast of 4.5 or more in both themes.
+The template escapes all that it is given. The policy in the page's head lets run what is ours, by its hash, and load
+nothing but pictures; sizes are those at which YouTube shows thumbnails, in CSS pixels.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import base64
+import hashlib
+import os
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from thumbforge.durable import write_whole
+from thumbforge.imaging.sheet import PER_PAGE, Command, Picture, Sheet, SheetItem, Stray, Take
+from thumbforge.text import without_controls
+
+_PARTS = Path(__file__).with_name("page")
+_VIDEO, _STUDIO = "https://www.youtube.com/watch?v={}", "https://studio.youtube.com/video/{}/edit"
+
+Small = Callable[[Picture], str]
+"""The address of what is shown of a picture, from the page; "" where it cannot be shown."""
 
 
 class Surface(NamedTuple):
@@ -18,163 +37,177 @@ class Surface(NamedTuple):
 
 
 SURFACES = (
-    Surface("home", "Home", "The grid on the home page, 360 px wide.", 360),
-    Surface("search", "Search", "Search results, 246 px wide.", 246),
-    Surface("sidebar", "Sidebar", "The column beside a video, 168 by 94 px: the size that decides.", 168),
-    Surface("mobile", "Mobile", "A list on a phone, 120 px wide.", 120),
-    Surface("tv", "TV", "A row on a television, 560 px wide.", 560),
+    Surface("home", "Home", "The grid on the home page", 360),
+    Surface("search", "Search", "Search results", 246),
+    Surface("sidebar", "Sidebar", "The column beside a video: the size that decides", 168),
+    Surface("mobile", "Mobile", "A list on a phone", 120),
+    Surface("tv", "TV", "A row on a television", 560),
 )
 
-STYLE = """
-:root { color-scheme: light; --ground: #fff; --raised: #f4f4f5; --ink: #0f0f0f; --soft: #4a4a4d; --line: #8a8a8e;
-  --link: #0b57d0; --good: #0b6b2e; --bad: #b3261e; }
-@media (prefers-color-scheme: dark) { :root:has(#theme-system:checked) { color-scheme: dark; --ground: #0f0f0f;
-  --raised: #1d1d1f; --ink: #f1f1f1; --soft: #bdbdc2; --line: #76767b; --link: #8ab4f8; --good: #7ee2a0;
-  --bad: #ffb4ab; } }
-:root:has(#theme-dark:checked) { color-scheme: dark; --ground: #0f0f0f; --raised: #1d1d1f; --ink: #f1f1f1;
-  --soft: #bdbdc2; --line: #76767b; --link: #8ab4f8; --good: #7ee2a0; --bad: #ffb4ab; }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.45 system-ui, sans-serif; }
-header, main, footer { max-width: 1840px; margin: 0 auto; padding: 16px; }
-h1 { font-size: 1.6rem; line-height: 1.2; margin: 8px 0; overflow-wrap: anywhere; }
-h2 { font-size: 1.25rem; margin: 36px 0 4px; }
-main > section:first-child h2 { margin-top: 0; }
-h3 { font-size: 1rem; line-height: 1.3; margin: 0 0 6px; overflow-wrap: anywhere; }
-p { margin: 4px 0; }
-a { color: var(--link); }
-a:focus-visible, input:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
-.skip { position: absolute; left: 16px; top: -60px; background: var(--ground); padding: 8px; }
-.skip:focus { top: 8px; }
-.soft { color: var(--soft); }
-nav ul, .facts, .choices { display: flex; flex-wrap: wrap; gap: 6px 18px; padding: 0; margin: 8px 0; list-style: none; }
-fieldset { border: 1px solid var(--line); border-radius: 8px; padding: 4px 12px 8px; margin: 8px 12px 0 0; min-width: 0;
-  display: inline-block; }
-label { display: inline-block; margin-right: 14px; padding: 2px 0; }
-.grid { display: grid; gap: 20px 16px; padding: 0; margin: 12px 0; list-style: none;
-  grid-template-columns: repeat(auto-fill, min(100%, var(--width))); }
-.grid > li { min-width: 0; }
-.list { display: flex; flex-wrap: wrap; gap: 14px 22px; padding: 0; margin: 12px 0; list-style: none; }
-.list > li { display: grid; grid-template-columns: minmax(0, var(--width)) minmax(0, 1fr); gap: 10px; width: 410px;
-  max-width: 100%; }
-.shot { position: relative; display: block; width: var(--width); max-width: 100%; aspect-ratio: 16 / 9; margin: 0;
-  overflow: hidden; border-radius: 10px; background: var(--raised); }
-.shot img { display: block; width: 100%; height: 100%; object-fit: contain; }
-.none { display: grid; place-items: center; width: 100%; height: 100%; color: var(--soft);
-  border: 1px dashed var(--line); border-radius: 10px; font-size: .85rem; text-align: center; }
-.mark { position: absolute; right: 6px; bottom: 6px; padding: 1px 5px; border-radius: 4px; background: #111;
-  color: #fff; font: 500 12px/18px Roboto, Arial, sans-serif; }
-.bar, .icons { display: none; position: absolute; }
-.bar { left: 0; right: 0; bottom: 0; height: 4px; background: linear-gradient(90deg, #f03 40%, #ccc 40%); }
-.icons { right: 6px; top: 6px; width: 28px; height: 64px;
-  background: linear-gradient(#111 28px, transparent 28px 36px, #111 36px); border-radius: 4px; }
-:root:has(#marks-all:checked) :is(.bar, .icons) { display: block; }
-:root:has(#marks-none:checked) .mark { display: none; }
-.name { margin: 6px 0 0; font-size: .9rem; font-weight: 500; line-height: 1.35; overflow-wrap: anywhere; }
-.list .name { margin: 0; }
-.detail { display: grid; gap: 14px; padding: 14px 0; border-top: 1px solid var(--line);
-  grid-template-columns: minmax(0, 246px) minmax(0, 1fr); }
-.detail dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 2px 14px; margin: 0; }
-.detail dt { color: var(--soft); }
-.detail dd { margin: 0; overflow-wrap: anywhere; }
-.detail ul { margin: 6px 0 0; padding-left: 20px; overflow-wrap: anywhere; }
-.good { color: var(--good); }
-.bad { color: var(--bad); font-weight: 600; }
-@media (max-width: 560px) { .detail, .list.wide > li { grid-template-columns: minmax(0, 1fr); } }
-"""
 
-PAGE = (
-    """{% macro shot(card, width, lazy=true) %}
-<span class="shot" style="--width: {{ width }}px">
-{% if card.src %}
-<img src="{{ card.src }}" alt="{{ card.item.description }}" width="{{ width }}"
- height="{{ (width * 9 / 16) | round | int }}" {%- if lazy %} loading="lazy"{% endif %} decoding="async">
-{% else %}
-<span class="none" role="img" aria-label="{{ card.item.heading }}: no picture yet">no picture yet</span>
-{% endif %}
-<span class="icons" aria-hidden="true"></span><span class="mark" aria-hidden="true">{{ card.mark }}</span>
-<span class="bar" aria-hidden="true"></span></span>
-{% endmacro %}
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy"
- content="default-src 'none'; img-src 'self' file: data:; style-src 'unsafe-inline'">
-<title>{{ sheet.title }}: thumbnails{% if names | length > 1 %}, page {{ number }}{% endif %}</title>
-<link rel="icon" href="data:,">
-<style>"""
-    + STYLE
-    + """</style>
-</head>
-<body>
-<a class="skip" href="#items">Skip to the items</a>
-<header>
-<h1 dir="auto">{{ sheet.title }}</h1>
-{% if sheet.channel %}<p class="soft" dir="auto">{{ sheet.channel }}</p>{% endif %}
-<ul class="facts">
-<li>{{ sheet.items | length }} thumbnail{{ "" if sheet.items | length == 1 else "s" }}</li>
-{% for status, count in sheet.counts %}<li>{{ count }} {{ status }}</li>{% endfor %}
-{% for name, value in sheet.facts %}<li><span class="soft">{{ name }}:</span> {{ value }}</li>{% endfor %}
-</ul>
-<form>
-<fieldset><legend>Theme</legend>
-<label><input type="radio" name="theme" id="theme-system" checked> as the system</label>
-<label><input type="radio" name="theme" id="theme-light"> light</label>
-<label><input type="radio" name="theme" id="theme-dark"> dark</label></fieldset>
-<fieldset><legend>YouTube's marks</legend>
-<label><input type="radio" name="marks" id="marks-some" checked> duration</label>
-<label><input type="radio" name="marks" id="marks-all"> also progress and icons</label>
-<label><input type="radio" name="marks" id="marks-none"> none</label></fieldset>
-</form>
-{% if names | length > 1 %}
-<nav aria-label="Pages"><ul>
-{% for name in names %}
-<li><a href="{{ name }}"{% if loop.index == number %} aria-current="page"{% endif %}>Page {{ loop.index }}</a></li>
-{% endfor %}
-</ul></nav>
-{% endif %}
-<nav aria-label="Sections"><ul>
-{% for place in places %}<li><a href="#{{ place.id }}">{{ place.name }}</a></li>{% endfor %}
-<li><a href="#items">Items</a></li>
-</ul></nav>
-</header>
-<main>
-{% for place in places %}
-<section aria-labelledby="{{ place.id }}">
-<h2 id="{{ place.id }}">{{ place.name }}</h2>
-<p class="soft">{{ place.about }}</p>
-<ul class="{{ 'grid' if place.width > 300 else 'list wide' if place.width > 200 else 'list' }}"
- style="--width: {{ place.width }}px">
-{% for card in cards %}
-<li>{{ shot(card, place.width, not (loop.first and place.id == "home")) }}
-<p class="name" dir="auto">{{ card.item.title }}</p></li>
-{% endfor %}
-</ul>
-</section>
-{% endfor %}
-<section aria-labelledby="items">
-<h2 id="items">Items</h2>
-{% for card in cards %}
-<article class="detail" aria-labelledby="{{ card.id }}">
-{{ shot(card, 246) }}
-<div>
-<h3 id="{{ card.id }}" dir="auto">{{ card.item.heading }}</h3>
-<dl>
-{% for name, value in card.facts %}
-<dt>{{ name }}</dt>
-<dd{% if name == "Status" %} class="{{ 'good' if card.item.good else 'bad' }}"{% endif %}>{{ value }}</dd>
-{% endfor %}
-{% if card.item.reason %}<dt>Out of date</dt><dd>{{ card.item.reason }}</dd>{% endif %}
-</dl>
-{% if card.item.notes %}<ul>{% for note in card.item.notes %}<li>{{ note }}</li>{% endfor %}</ul>{% endif %}
-</div>
-</article>
-{% endfor %}
-</section>
-</main>
-<footer><p class="soft">Sizes are in CSS pixels. Zoom to 100 % to see what viewers see.</p></footer>
-</body>
-</html>
-"""
+class Filter(NamedTuple):
+    id: str
+    name: str
+
+
+FILTERS = (
+    Filter("all", "All"),
+    Filter("changed", "Changed in the last run"),
+    Filter("failed", "Failed"),
+    Filter("open", "Out of date"),
+    Filter("warned", "Warned"),
 )
+
+
+def write_page(sheet: Sheet, target: Path, number: int = 1, small: Small | None = None) -> None:
+    """Write one of the HTML pages to `target` (its folder exists); a reader never sees half of it."""
+    write_whole(target, page(sheet, target.parent, number, small).encode())
+
+
+def page(sheet: Sheet, folder: Path, number: int = 1, small: Small | None = None) -> str:
+    """A page's HTML for a file that lies in `folder`. Without `small`, each picture stands for itself."""
+    here = folder.resolve()
+
+    def full(picture: Picture) -> str:
+        return _address(picture.path, here)
+
+    first = (number - 1) * PER_PAGE + 1
+    return _render(sheet, sheet.of_page(number), sheet.strays_of(number), first, number, small or full, full)
+
+
+def packed(sheet: Sheet, small: Small) -> str:
+    """All of the sheet in one file that can be sent: no other file belongs to it, so nothing leads to one."""
+    return _render(sheet, sheet.items, sheet.strays, 1, 0, small, lambda picture: "")
+
+
+def states(item: SheetItem) -> tuple[str, ...]:
+    """The filters that an item passes, but for "all"."""
+    found = {
+        "changed": item.is_changed,
+        "failed": item.status == "failed",
+        "open": item.is_old or item.status == "pending",
+        "warned": bool(item.notes),
+    }
+    return tuple(name for name, holds in found.items() if holds)
+
+
+def commands(sheet: Sheet, item: SheetItem) -> tuple[Command, ...]:
+    """What changes an item, the likeliest first."""
+    if not item.names:
+        return item.commands
+    found = []
+    batch = f"thumbforge batch {sheet.series} only={item.number}"
+    if item.status != "completed":
+        found.append(Command("Make it", batch))
+    if sheet.playlist:
+        text = shlex.quote(item.text.replace("\n", "\\n"))
+        found.append(Command("Other words", f"thumbforge playlist set {sheet.playlist} {item.place} text={text}"))
+    if item.status == "completed":
+        verb = "unlock" if item.is_locked else "lock"
+        found += [] if item.is_locked else [Command("Another picture", f"{batch} retake=yes")]
+        found.append(Command(verb.capitalize(), f"thumbforge takes {verb} {item.names} {sheet.series}"))
+    return (*item.commands, *found)
+
+
+def clock(seconds: float | None) -> str:
+    """A duration as YouTube's mark shows it: 0:07, 12:34, 1:02:03; dashes where it is unknown."""
+    if seconds is None:
+        return "--:--"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def _render(
+    sheet: Sheet,
+    items: Sequence[SheetItem],
+    strays: Sequence[Stray],
+    first: int,
+    number: int,
+    small: Small,
+    full: Small,
+) -> str:
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    style, script = _part("sheet.css"), _part("sheet.js")
+    counts = {name: sum(name in states(item) for item in items) for name, _ in FILTERS} | {"all": len(items)}
+    text = environment.from_string(_part("sheet.html")).render(
+        sheet=sheet,
+        cards=[_card(sheet, item, at, small, full) for at, item in enumerate(items, first)],
+        strays=[
+            {"name": stray.name, **(_pair(stray.picture, small, full) if stray.picture else {"src": ""})}
+            for stray in strays
+        ],
+        places=SURFACES,
+        filters=[(name, said, counts[name]) for name, said in FILTERS],
+        names=sheet.page_names if number else (),
+        number=number,
+        style=Markup(style),  # noqa: S704 - ours, from the package
+        script=Markup(script),  # noqa: S704
+        policy=_policy(style, script, "data:" if number == 0 else "'self' file: data:"),
+    )
+    return without_controls(text)
+
+
+def _card(sheet: Sheet, item: SheetItem, number: int, small: Small, full: Small) -> Mapping[str, Any]:
+    facts = (
+        ("Text", item.text if item.text != item.title else ""),
+        ("Status", item.status),
+        ("Take", f"{item.take} of {len(item.takes)}" if item.takes else ""),
+        ("Locked", "yes: its picture stays as it is" if item.is_locked else ""),
+        ("File", item.file),
+        ("Cost", item.cost),
+        ("Key", item.key),
+        ("Video", item.video),
+    )
+    return {
+        "item": item,
+        "id": f"item-{number}",
+        "states": " ".join(states(item)),
+        "src": small(item.shown) if item.shown else "",
+        "full": full(item.shown) if item.shown else "",
+        "before": _pair(item.before, small, full) if item.before else None,
+        "takes": [{**_pair(take.picture, small, full), **_take(sheet, item, take)} for take in item.takes],
+        "video": _VIDEO.format(quote(item.video)) if item.video else "",
+        "studio": _STUDIO.format(quote(item.video)) if item.video else "",
+        "mark": clock(item.duration),
+        "facts": [(name, value) for name, value in facts if value],
+        "commands": commands(sheet, item),
+    }
+
+
+def _pair(picture: Picture, small: Small, full: Small) -> dict[str, Any]:
+    return {"src": small(picture), "full": full(picture)}
+
+
+def _take(sheet: Sheet, item: SheetItem, take: Take) -> dict[str, Any]:
+    line = f"thumbforge takes use {item.names} {take.number} {sheet.series}"
+    is_free = not take.in_use and not item.is_locked
+    return {
+        "number": take.number,
+        "in_use": take.in_use,
+        "command": Command("Use this take", line) if is_free else None,
+    }
+
+
+@cache
+def _part(name: str) -> str:
+    return (_PARTS / name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str, pictures: str) -> str:
+    hashes = [f"'sha256-{base64.b64encode(hashlib.sha256(t.encode()).digest()).decode()}'" for t in (style, script)]
+    return (
+        f"default-src 'none'; img-src {pictures}; style-src {hashes[0]}; script-src {hashes[1]};"
+        " base-uri 'none'; form-action 'none'"
+    )
+
+
+def _address(picture: Path, folder: Path) -> str:
+    """Relative to the page where that is possible (on Windows another drive is not)."""
+    try:
+        return quote(Path(os.path.relpath(picture.resolve(), folder)).as_posix())
+    except ValueError:
+        return picture.resolve().as_uri()

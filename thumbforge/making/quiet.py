@@ -10,6 +10,7 @@ from thumbforge.imaging.sheet import PICTURE, page_names
 from thumbforge.making.lock import keep_lock
 from thumbforge.making.record import remember_world
 from thumbforge.making.sharing import Sharing
+from thumbforge.making.sheets.previews import FOLDER
 from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.project import Project, relative
 from thumbforge.playlists.ingest import ingest, is_stated
@@ -60,7 +61,7 @@ def conclude(project: Project, planned: PlannedSeries, *, keeps_lock: bool = Tru
     changed = record(project, planned, keeps_lock=keeps_lock)
     if not changed and all(row.is_done and not row.remark for row in planned.rows) and _has_sheet(project, planned):
         return ""
-    from thumbforge.making.sheet import keep_sheet
+    from thumbforge.making.sheets.kept import keep_sheet
 
     try:
         return relative(keep_sheet(project, planned, planned.rows), project.root)
@@ -71,4 +72,5 @@ def conclude(project: Project, planned: PlannedSeries, *, keeps_lock: bool = Tru
 
 def _has_sheet(project: Project, planned: PlannedSeries) -> bool:
     folder = project.out / planned.series.name
-    return all((folder / name).is_file() for name in (PICTURE, *page_names(len(planned.rows))))
+    names = (PICTURE, *page_names(len(planned.rows)))
+    return (folder / FOLDER).is_dir() and all((folder / name).is_file() for name in names)

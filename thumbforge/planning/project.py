@@ -24,6 +24,7 @@ _KEPT = (
     ".thumbforge",
     *(f".thumbforge/{name}" for name in (LEDGER, "assets", "keys", "keys/art", "staging", "logs", "sheets", "fetch")),
     ".thumbforge/thumbnails",
+    ".thumbforge/sheets/previews",
 )
 """What is written to, and may have come with a clone as a link to elsewhere."""
 

@@ -101,15 +101,21 @@ def cut_short(database: Database, art_key: str) -> list[str]:
 
 def takes_of(database: Database, iteration_id: str) -> list[Take]:
     """The takes that have art, the newest attempt of each."""
+    return takes_of_all(database, [iteration_id]).get(iteration_id, [])
+
+
+def takes_of_all(database: Database, iterations: Sequence[str], least: int = 1) -> dict[str, list[Take]]:
+    """The same of each of these iterations that has `least` takes or more."""
     rows = database.rows(
-        "SELECT take, attempt.id, asset.sha256, suffix, attempt.id = iteration.attempt_id AS in_use, closed_at, calls,"
-        " cost, currency FROM attempt JOIN asset ON asset.sha256 = art_sha256"
-        " JOIN iteration ON iteration.id = iteration_id WHERE iteration_id = ? ORDER BY take, n",
-        (iteration_id,),
+        "SELECT iteration_id, take, attempt.id, asset.sha256, suffix, attempt.id = iteration.attempt_id AS in_use,"
+        " closed_at, calls, cost, currency FROM attempt JOIN asset ON asset.sha256 = art_sha256"
+        " JOIN iteration ON iteration.id = iteration_id"
+        " WHERE iteration_id IN (SELECT value FROM json_each(?)) ORDER BY iteration_id, take, n",
+        (json.dumps(iterations),),
     )
-    found = {}
+    found: dict[str, dict[int, Take]] = {}
     for row in rows:
-        found[row["take"]] = Take(
+        found.setdefault(row["iteration_id"], {})[row["take"]] = Take(
             take=row["take"],
             attempt_id=row["id"],
             sha256=row["sha256"],
@@ -120,7 +126,7 @@ def takes_of(database: Database, iteration_id: str) -> list[Take]:
             cost=row["cost"],
             currency=row["currency"],
         )
-    return list(found.values())
+    return {iteration: list(takes.values()) for iteration, takes in found.items() if len(takes) >= least}
 
 
 def costs_of(database: Database, iterations: Sequence[str]) -> list[tuple[str, str, str | None]]:

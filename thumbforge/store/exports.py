@@ -44,6 +44,19 @@ def files(database: Database) -> list[tuple[str, str]]:
     return [(row["path"], row["sha256"]) for row in database.rows("SELECT path, sha256 FROM export")]
 
 
+def of_last_run(database: Database, series: str) -> set[str]:
+    """The item keys whose files the series' last batch put into out/. What is only looked at, or locked, is no part of
+    it."""
+    rows = database.rows(
+        "WITH last AS (SELECT started_at, finished_at FROM run WHERE kind = 'batch' AND series = :series"
+        " ORDER BY created_at DESC LIMIT 1)"
+        " SELECT item_key FROM export, last WHERE series = :series"
+        " AND export.updated_at BETWEEN started_at AND coalesce(finished_at, export.updated_at)",
+        {"series": series},
+    )
+    return {row["item_key"] for row in rows}
+
+
 def record(database: Database, series: str, item_key: str, export: Export, now: float) -> None:
     """What lies there now. Whether it is locked stays as it was."""
     row = {name: getattr(export, name) for name in ("path", "final_key", "sha256", "seen")} | {"updated_at": now}

@@ -62,6 +62,22 @@ def known(database: Database, keys: Sequence[str]) -> list[KnownFinal]:
     ]
 
 
+def of_items(database: Database, series: str, items: Sequence[str]) -> dict[str, list[tuple[str, StoredPicture]]]:
+    """(final key, picture) of all that the batches of a series have drawn of these items, the newest last, by item
+    key."""
+    rows = database.rows(
+        f"SELECT DISTINCT run_item.item_key, final.final_key, final.created_at AS drawn_at, {PICTURE} FROM run"
+        " JOIN run_item ON run_item.run_id = run.id AND run_item.item_key IN (SELECT value FROM json_each(:items))"
+        " JOIN final ON final.iteration_id = run_item.iteration_id JOIN asset ON asset.sha256 = final.sha256"
+        " WHERE run.series = :series AND run.kind = 'batch' ORDER BY drawn_at",
+        {"series": series, "items": json.dumps(items)},
+    )
+    found: dict[str, list[tuple[str, StoredPicture]]] = {}
+    for row in rows:
+        found.setdefault(row["item_key"], []).append((row["final_key"], picture_of(row)))
+    return found
+
+
 def record(
     connection: sqlite3.Connection,
     *,

@@ -197,7 +197,7 @@ class Session:
         """Whatever became of the items: the sheet shows it. A sheet that cannot be written fails no batch."""
         from thumbforge import log
         from thumbforge.errors import ThumbforgeError
-        from thumbforge.making.sheet import keep_sheet
+        from thumbforge.making.sheets.kept import keep_sheet
         from thumbforge.planning.project import relative
 
         try:

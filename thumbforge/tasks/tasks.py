@@ -11,11 +11,13 @@ from typing import Any
 from doit import get_initial_workdir
 from doit.exceptions import InvalidTask, TaskFailed
 from doit.globals import Globals
+from doit.task import clean_targets
 
 from thumbforge.cancel import Cancel
 from thumbforge.errors import ThumbforgeError, UsageError, describe
 from thumbforge.imaging.sheet import PICTURE, page_names
 from thumbforge.making.executor import Placement
+from thumbforge.making.sheets.previews import remove_beside
 from thumbforge.planning.decide import PlannedSeries, plan_series
 from thumbforge.planning.plan import Row
 from thumbforge.planning.prices import calls_to_a_service, estimate
@@ -121,7 +123,7 @@ def task_sheet() -> Iterator[dict[str, Any]]:
             "task_dep": names,
             "targets": [f"{folder}/{name}" for name in (*page_names(len(planned.rows)), PICTURE)],
             "uptodate": [SheetUpToDate(session, series)] if session else [],
-            "clean": True,
+            "clean": [clean_targets, (clean_previews, [folder])],
             "io": {"capture": False},
             "verbosity": 2,
         }
@@ -134,7 +136,8 @@ class SheetUpToDate:
         self.session, self.series = session, series
 
     def __call__(self) -> bool:
-        from thumbforge.making.sheet import is_current, series_sheet
+        from thumbforge.making.sheets.kept import is_current
+        from thumbforge.making.sheets.series import series_sheet
 
         project, planned = self.session.project, self.session.now(self.series)
         return is_current(project, self.series, series_sheet(project, planned, planned.rows))
@@ -143,8 +146,14 @@ class SheetUpToDate:
         return "shows other pictures or states than the ledger has"
 
 
+def clean_previews(folder: str, dryrun: bool) -> None:
+    """What lies beside the page and is no target: doit would ask for each of hundreds."""
+    if not dryrun:
+        remove_beside(Path(folder))
+
+
 def make_sheet(session: Session, series: str) -> Any:
-    from thumbforge.making.sheet import keep_sheet
+    from thumbforge.making.sheets.kept import keep_sheet
 
     planned = session.now(series)
     try:

@@ -118,12 +118,14 @@ def tell(project: Project, run_id: str, exit_code: Exit, arguments: Arguments, s
 
 def _sheet(project: Project, run: sqlite3.Row, found: list[Candidate]) -> Path | None:
     """The contact sheet of the candidates, made anew whenever it is asked for; a page of the same lies beside it."""
-    from thumbforge.making.sheet import hero_sheet, write_sheet
+    from thumbforge.making.sheets.candidates import hero_sheet
+    from thumbforge.making.sheets.kept import write_sheet
 
     if not any(candidate.final for candidate in found):
         return None
     name = f"hero-{run['id'][:8]}"
-    page = write_sheet(hero_sheet(project, run, found), project.home / "sheets", (f"{name}.html", f"{name}.png"))
+    names = (f"{name}.html", f"{name}.png")
+    page = write_sheet(project, hero_sheet(project, run, found), project.home / "sheets", names)
     return page.with_suffix(".png")
 
 
