@@ -11,6 +11,7 @@ import pytest
 import yaml
 from PIL import Image, ImageDraw
 
+from tests import built_in
 from thumbforge import ids, models
 from thumbforge.errors import UsageError
 from thumbforge.imaging import brand, userfiles
@@ -18,7 +19,6 @@ from thumbforge.imaging.finalise import Drawing, final_parts, finalise
 from thumbforge.imaging.type import fonts
 from thumbforge.pixels import picture
 
-BUILTIN = Path(__file__).parent.parent / "thumbforge" / "specs" / "builtin" / "templates"
 PNG = models.Output(width=1280, height=720, format="png")
 LAYOUT = models.Layout.model_validate(
     {
@@ -251,7 +251,7 @@ def test_a_colour_font_is_part_of_the_final_only_where_it_could_draw(art: Path) 
 
 def test_new_fields_left_alone_move_no_template() -> None:
     """A layout that uses none of the new slots has the content that it had before they existed."""
-    for path in BUILTIN.glob("*.yaml"):
+    for path in built_in.FIRST:
         data = yaml.safe_load(path.read_text("utf-8"))["layout"]
         content = models.Layout.model_validate(data).content
         assert set(content) <= set(data)

@@ -16,6 +16,7 @@ import pytest
 import yaml
 from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageOps, ImageStat
 
+from tests import built_in
 from tests.tiers import soak
 from thumbforge import ids, models
 from thumbforge.errors import PictureError, UsageError
@@ -29,7 +30,7 @@ HERE = Path(__file__).parent
 IMAGES = HERE / "data" / "images"
 GOLDEN = HERE / "golden"
 BUILTIN = HERE.parent / "thumbforge" / "specs" / "builtin" / "templates"
-NAMES = tuple(sorted(path.stem for path in BUILTIN.glob("*.yaml")))
+NAMES = tuple(path.stem for path in built_in.FIRST)
 SMALL = models.Output(width=1280, height=720)
 TITLES = [
     json.loads(line.split("\t")[1])

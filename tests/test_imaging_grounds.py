@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import yaml
 from PIL import Image, ImageDraw, ImageFilter
 
+from tests import built_in
 from tests.tiers import soak
 from thumbforge import models
 from thumbforge.imaging import compose, rules
 from thumbforge.imaging.compose import Content
 from thumbforge.imaging.zones import ZONES, overlay_problems
 
-BUILTIN = Path(__file__).parent.parent / "thumbforge" / "specs" / "builtin" / "templates"
-LAYOUTS = {
-    p.stem: models.Template(**yaml.safe_load(p.read_text("utf-8"))).layout for p in sorted(BUILTIN.glob("*.yaml"))
-}
+LAYOUTS = {p.stem: models.Template(**yaml.safe_load(p.read_text("utf-8"))).layout for p in built_in.FIRST}
 NAMES = tuple(LAYOUTS)
 SMALL = models.Output(width=1280, height=720)
 SIZE = (640, 360)

@@ -18,6 +18,7 @@ import pytest
 import yaml
 from PIL import Image, ImageOps
 
+from tests import built_in
 from thumbforge import models
 from thumbforge.imaging.finalise import Drawing, finalise
 from thumbforge.pixels.scene import File, Scene
@@ -33,7 +34,7 @@ pytestmark = [
 ROOT = Path(__file__).parent.parent
 HERO = ROOT / "specs/heroes/pandas.jpg"
 BUILTIN = ROOT / "thumbforge/specs/builtin/templates"
-NAMES = sorted(path.stem for path in BUILTIN.glob("*.yaml"))
+NAMES = [path.stem for path in built_in.FIRST]
 SMALL = models.Output(width=1280, height=720)
 TINY, ENLARGED = (168, 94), (6, 4)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, StringConstraints, Tag
+from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag
 
 from thumbforge import ids
 from thumbforge.models import Box, Colour, Contrast, Help, Layout, Model, Name, NegativeSpace, Share, Size, SubjectRules
@@ -18,8 +18,10 @@ from thumbforge.models import Template as FirstTemplate
 
 SUBJECT = "subject"
 """The name in `order` of what the hero shows: it is laid over all that stands before it."""
-PICTURE_COLOURS = ("auto", "own", "auto-dark")
-"""Colours that the picture decides."""
+ACCENT = "accent"
+PICTURE_COLOURS = ("auto", "own", "auto-dark", ACCENT)
+"""Colours that the picture decides. As letters `auto` is white or almost black, `accent` the accent of the series; as
+shapes both are that."""
 MARKS = ("texts", "images", "shapes", "order")
 """Fields that only a layout of this version has."""
 MOST = 60
@@ -27,12 +29,20 @@ MOST = 60
 
 LayerName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,31}$")]
 Ink = Annotated[str, StringConstraints(pattern=r"^(#[0-9A-Fa-f]{6}|[a-z][a-z0-9_-]{0,31})$")]
-"""`#RRGGBB`, `auto`, `own`, `auto-dark`, or a name in `colors`."""
+"""`#RRGGBB`, `auto`, `own`, `auto-dark`, `accent`, or a name in `colors`."""
 Point = tuple[int, int]
 Align = Literal["left", "center", "right"]
 Anchor = Literal["top", "middle", "bottom"]
 Turn = Annotated[float, Field(ge=-180, le=180)]
 Loc = tuple[str | int, ...]
+
+
+def _listed(value: Any) -> Any:
+    """One name stands for a list of one."""
+    return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+
+
+Names = Annotated[tuple[LayerName, ...], BeforeValidator(_listed)]
 
 
 class Area(Model):
@@ -102,7 +112,7 @@ class Layer(Model):
     shadow: Shadow | None = None
     glow: Glow | None = None
     mask: LayerName | None = Field(None, description="a shape whose form is all that is seen of the element")
-    only_with: LayerName | None = Field(None, description="an element without which this one is not drawn")
+    only_with: Names = Field((), description="texts or images, one of which has to be drawn for this one to be")
     hidden: bool = Field(False, description="not drawn; takes away what an extended template draws")
 
 
@@ -233,7 +243,8 @@ class Layers(Model):
 
     def colour(self, ink: str) -> str:
         """`#RRGGBB`, or a colour that the picture decides."""
-        return self.colors.get(ink, ink)
+        found = self.colors.get(ink, ink)
+        return ACCENT if ink == ACCENT and found == "auto" else found
 
 
 class Template(Model):

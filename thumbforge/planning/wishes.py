@@ -30,7 +30,7 @@ def _of_items(series: Series) -> Iterator[str]:
     pictures = sum(item.picture is not None for item in items)
     if pictures and not shows_pictures(layout):
         yield _unseen(
-            series, f"the `picture` of {counted(pictures, 'item')}", "corner-card, news-bar and split-panel do"
+            series, f"the `picture` of {counted(pictures, 'item')}", "corner-card, guest, news-bar and split-panel do"
         )
     labels = sum(item.label is not None for item in items)
     if labels and not _shows_labels(layout):

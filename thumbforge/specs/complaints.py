@@ -73,7 +73,7 @@ _PATTERNS = {
     _pattern(models.PlaylistId): "a playlist id (letters, digits, - and _)",
     _pattern(models.Colour): 'a colour like "#FFCC00" (in quotes: # begins a comment), or auto',
     LAYER_NAME: "a name of small letters, digits, - and _ that begins with a letter (at most 32)",
-    INK: 'a colour like "#FFCC00" (in quotes: # begins a comment), auto, own, auto-dark, or a name in `colors`',
+    INK: 'a colour like "#FFCC00" (in quotes: # begins a comment), auto, own, auto-dark, accent, or a name in `colors`',
     _pattern(models.VarName): "a name of letters, digits and _ that begins with no digit",
 }
 

@@ -156,8 +156,9 @@ def _refers(layer: Text | Image | Shape, layout: Layers, gone: Collection[str]) 
             yield loc, f'there is no colour `{ink}`: "#RRGGBB", {", ".join(PICTURE_COLOURS)}{own}'
     if layer.mask and layer.mask not in {*layout.shapes, *gone}:
         yield ("mask",), f"there is no shape `{layer.mask}`; {_known(layer.mask, layout.shapes)}"
-    if layer.only_with and layer.only_with not in {*layout.texts, *layout.images, *gone}:
-        yield ("only_with",), f"there is no text or image `{layer.only_with}`"
+    for other in layer.only_with:
+        if other not in {*layout.texts, *layout.images, *gone}:
+            yield ("only_with",), f"there is no text or image `{other}`"
 
 
 def _outside(layer: Text | Image | Shape, layout: Layers) -> Iterator[Fault]:

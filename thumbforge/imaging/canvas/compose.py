@@ -16,16 +16,21 @@ from PIL import Image, ImageChops
 from thumbforge import models
 from thumbforge.imaging import compose as first
 from thumbforge.imaging import contrast, crop, ground, rules, subject, tones
-from thumbforge.imaging.canvas import pieces, wording
+from thumbforge.imaging.canvas import forms, pieces, wording
+from thumbforge.imaging.canvas.forms import Form
 from thumbforge.imaging.canvas.pieces import Canvas, Laid
 from thumbforge.imaging.canvas.wording import Wording
 from thumbforge.imaging.surfaces import Surfaces
 from thumbforge.imaging.type import shape
-from thumbforge.layers import SUBJECT, Layers
+from thumbforge.layers import SUBJECT, Area, Layer, Layers
 from thumbforge.pixels.placed import GAP, Placed
 
 TITLE = "title"
 """The text whose rules are called `text.…`, as in version 1."""
+_INTO = (0.09, 0.06)
+"""Shares of the width that letters are let behind a subject before the usual one, if none of them is lost."""
+_HALF = 0.4
+"""Share of one letter that a text behind the subject may lose."""
 _LOST = 0.3
 """Share of a text's ink under other elements that is an error."""
 
@@ -53,10 +58,14 @@ def present(layout: Layers, content: Content) -> tuple[str, ...]:
     there = {*content.texts, *content.images, *layout.shapes, SUBJECT}
     found = [name for name in layout.drawn if name in there]
     while True:
-        kept = [name for name in found if name == SUBJECT or (layout.elements[name].only_with or name) in found]
+        kept = [name for name in found if name == SUBJECT or _is_wanted(layout.elements[name], found)]
         if kept == found:
             return tuple(found)
         found = kept
+
+
+def _is_wanted(element: Layer, there: list[str]) -> bool:
+    return not element.only_with or any(name in there for name in element.only_with)
 
 
 class _Drawing:
@@ -75,7 +84,9 @@ class _Drawing:
         self.bare = picture.copy() if self.cover else picture
         self.laid: dict[str, Laid] = {}
         self.missing: list[str] = []
+        self.front: list[str] = []
         self.blocks = self._blocks()
+        self.names = _brought_forward(self.names, self.front)
         self.standing: list[first.Standing] = []
 
     def drawn(self) -> tuple[Image.Image, tuple[rules.Check, ...]]:
@@ -103,28 +114,43 @@ class _Drawing:
         return found
 
     def _block(self, name: str) -> Wording | None:
-        """A text in its box, beside the subject where it is told to; or behind it, where no letter is lost by it."""
+        """A text in its box, beside the subject where it is told to; or a little behind it, if no letter is lost by
+        it. Where there is no room beside, it comes to the front."""
         text = self.layout.texts[name]
-        behind = SUBJECT in self.names and self.names.index(name) < self.names.index(SUBJECT)
-        if behind and self.cover and text.beside:
-            wide = self.seen.size[0]
-            block, missing = self._set(name, (subject.INTO + GAP / 1280) * wide)
-            if block:
-                share, letter = subject.hidden(block.ink, self.cover)
-                if share <= first.HIDDEN and letter <= first.LOST:
-                    self.missing += missing
-                    return block
+        behind = self.cover and text.beside and name in self.names[: self.names.index(SUBJECT)]
+        wide = self.seen.size[0]
+        for into in (*_INTO, subject.INTO) if behind else ():
+            block, missing = self._set(name, into * wide + GAP / 1280 * wide)
+            if block and self._is_seen(block):
+                self.missing += missing
+                return block
         block, missing = self._set(name, 0.0)
         self.missing += missing
+        if behind and block and not self._is_seen(block):
+            self.front.append(name)
         return block
+
+    def _is_seen(self, block: Wording) -> bool:
+        assert self.cover
+        share, letter = subject.hidden(block.ink, self.cover)
+        return share <= first.HIDDEN and letter <= _HALF
 
     def _set(self, name: str, into: float) -> tuple[Wording | None, tuple[str, ...]]:
         text = self.layout.texts[name]
-        beside = first.beside(self.seen.placed, into) if text.beside else None
+        makes_room = text.beside and not self._on_panel(name)
+        beside = first.beside(self.seen.placed, into) if makes_room else None
         rule = "text" if name == TITLE else name
         return wording.words(
             rule, text, self.content.texts[name], self.content.speech, self.tones, self.layout, self.scale, beside
         )
+
+    def _on_panel(self, name: str) -> bool:
+        """Whether a text stands on a shape that hides what of the subject is there: it has no room to make."""
+        box, before = self.layout.texts[name].box, self.names[: self.names.index(name)]
+        if self.cover:
+            before = before[before.index(SUBJECT) :] if SUBJECT in before else ()
+        panels = (self.layout.shapes[other].panel for other in before if other in self.layout.shapes)
+        return any(panel and _inside(box, panel) for panel in panels)
 
     def _piece(self, name: str) -> None:
         if name == SUBJECT:
@@ -159,16 +185,28 @@ class _Drawing:
         self.standing += found
 
     def _elsewhere(self, names: list[str]) -> Image.Image | None:
-        """What is no ground of these texts: other texts, and what will be laid over them; a mask of the picture."""
-        found: Image.Image | None = None
-        others = [block.ink for name, block in self.blocks.items() if name not in names]
+        """What is no ground of these texts: other texts, and what will be laid beside or over them; a mask of the
+        picture."""
         after = self.names[max(self.names.index(name) for name in names) + 1 :]
-        if others or (self.cover and SUBJECT in after):
-            found = self.cover.copy() if self.cover and SUBJECT in after else Image.new("L", self.picture.size)
-            for ink in others:
-                box = (*ink.at, ink.at[0] + ink.plain.width, ink.at[1] + ink.plain.height)
-                found.paste(ImageChops.lighter(found.crop(box), ink.whole), ink.at)
-        return found
+        inks = [block.ink for name, block in self.blocks.items() if name not in names]
+        found = [Form(ink.whole, ink.at) for ink in inks]
+        found += [form for name in after if (form := self._form(name))]
+        if not found:
+            return None
+        whole = Image.new("L", self.picture.size)
+        for form in found:
+            whole.paste(ImageChops.lighter(whole.crop(form.box), form.mask), form.at)
+        return whole
+
+    def _form(self, name: str) -> Form | None:
+        """Where an element that is not drawn yet will lie."""
+        if name == SUBJECT:
+            return Form(self.cover, (0, 0)) if self.cover else None
+        if shape_ := self.layout.shapes.get(name):
+            return forms.of_shape(shape_, self.scale, self.picture.size)
+        if image := self.layout.images.get(name):
+            return forms.rectangle(image.box, image.corner, image.rotate, self.scale, self.picture.size)
+        return None
 
     def _checks(self) -> Iterator[rules.Check]:
         yield rules.glyphs(tuple(dict.fromkeys(self.missing)))
@@ -237,3 +275,17 @@ class _Drawing:
             mask = Image.new("L", (max(right - left, 1), max(bottom - top, 1)), 255)
             solids.append(subject.quarter(mask, (left, top), size))
         return subject.ink_of([(b.ink, b.style.outline) for b in drawn if not b.plate], solids, size)
+
+
+def _brought_forward(names: tuple[str, ...], front: list[str]) -> tuple[str, ...]:
+    """The order with these texts right after the subject."""
+    if not front:
+        return names
+    rest = [name for name in names if name not in front]
+    at = rest.index(SUBJECT) + 1
+    return (*rest[:at], *front, *rest[at:])
+
+
+def _inside(box: Area, panel: Area) -> bool:
+    across = panel.x <= box.x and box.x + box.w <= panel.x + panel.w
+    return across and panel.y <= box.y and box.y + box.h <= panel.y + panel.h

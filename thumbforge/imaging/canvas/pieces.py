@@ -10,7 +10,7 @@ from thumbforge.imaging import crop, slots
 from thumbforge.imaging.canvas import fills, forms
 from thumbforge.imaging.canvas.fills import Paint, Ramp
 from thumbforge.imaging.canvas.forms import Form
-from thumbforge.imaging.canvas.wording import ramp_of
+from thumbforge.imaging.canvas.wording import ramp_of, shape_in
 from thumbforge.imaging.tones import Tones
 from thumbforge.layers import Gradient, Layers, Shape, Text
 from thumbforge.layers import Image as Picture
@@ -27,8 +27,8 @@ class Canvas:
 
     def paint_of(self, fill: str | Gradient) -> Paint:
         if isinstance(fill, Gradient):
-            return ramp_of(fill, tuple(self.tones.of(self.layout.colour(stop.color)) for stop in fill.stops))
-        return self.tones.of(self.layout.colour(fill))
+            return ramp_of(fill, tuple(shape_in(self.tones, self.layout.colour(stop.color)) for stop in fill.stops))
+        return shape_in(self.tones, self.layout.colour(fill))
 
     def clip_of(self, layer: Shape | Picture | Text) -> Form | None:
         """All that is seen of an element that has a mask."""
@@ -89,13 +89,13 @@ def _around(canvas: Canvas, layer: Shape | Picture, form: Form) -> Form:
     scale, tones, layout, picture = canvas.scale, canvas.tones, canvas.layout, canvas.picture
     outer = fills.grown(form, layer.stroke.width * scale) if layer.stroke else form
     if own := layer.glow:
-        rgb = tones.of(layout.colour(own.color))
+        rgb = shape_in(tones, layout.colour(own.color))
         fills.glow(picture, outer, own.size * scale, rgb, own.opacity * layer.opacity)
     if shadow := layer.shadow:
-        rgb, by = tones.of(layout.colour(shadow.color)), (shadow.x * scale, shadow.y * scale)
+        rgb, by = shape_in(tones, layout.colour(shadow.color)), (shadow.x * scale, shadow.y * scale)
         fills.shadow(picture, outer, by, shadow.blur * scale, rgb, shadow.opacity * layer.opacity)
     if layer.stroke:
-        fills.fill(picture, outer, tones.of(layout.colour(layer.stroke.color)), layer.opacity)
+        fills.fill(picture, outer, shape_in(tones, layout.colour(layer.stroke.color)), layer.opacity)
     return outer
 
 

@@ -13,7 +13,7 @@ from thumbforge.imaging.canvas.fills import Ramp
 from thumbforge.imaging.canvas.forms import Form, turn, turned
 from thumbforge.imaging.tones import DARK, Tones
 from thumbforge.imaging.type import clean, fit, fonts, shape
-from thumbforge.layers import Gradient, Layers, Text
+from thumbforge.layers import ACCENT, Gradient, Layers, Text
 from thumbforge.pixels import colour
 from thumbforge.pixels.colour import Rgb
 
@@ -49,7 +49,7 @@ class Wording(lettering.Block):
         """In the colours that it has on a ground of luminance `light`."""
         if self.plate:
             light = colour.luminance(self.plate[1])
-        found = tuple(_through(tones.title(ink, light), light, self.text.opacity) for ink in self.inks)
+        found = tuple(_through(letters_in(tones, ink, light), light, self.text.opacity) for ink in self.inks)
         bright = colour.luminance(found[0]) < light
         accent = tones.accent(self.wish.accent, light if bright else min(light, DARK))
         accent = _through(accent, light, self.text.opacity)
@@ -58,6 +58,16 @@ class Wording(lettering.Block):
     def plain(self) -> Wording:
         """Without its accent colour."""
         return replace(self, style=replace(self.style, accent=self.style.fill))
+
+
+def letters_in(tones: Tones, ink: str, light: float) -> Rgb:
+    """A colour of letters on a ground of this luminance."""
+    return tones.accent("auto", light) if ink == ACCENT else tones.title(ink, light)
+
+
+def shape_in(tones: Tones, ink: str) -> Rgb:
+    """A colour of anything else."""
+    return tones.of("auto" if ink == ACCENT else ink)
 
 
 def _through(rgb: Rgb, light: float, opacity: float) -> Rgb:
@@ -103,9 +113,10 @@ def words(
         fill=_UNKNOWN,
         accent=_UNKNOWN,
         outline=outline,
-        outline_fill=tones.of(layout.colour(text.stroke.color)) if text.stroke else (0, 0, 0),
+        outline_fill=shape_in(tones, layout.colour(text.stroke.color)) if text.stroke else (0, 0, 0),
     )
-    wish = lettering.Wish("", layout.colour(text.accent), text.help, text.contrast)
+    marked_in = layout.colour(text.accent)
+    wish = lettering.Wish("", "auto" if marked_in == ACCENT else marked_in, text.help, text.contrast)
     content = content.replace("\n", " ") if text.max_lines == 1 else content
     marked = clean.marked(content, text.case, speech.language)
     block, missing = lettering.set_text(
@@ -116,7 +127,10 @@ def words(
     inks = [stop.color for stop in text.fill.stops] if isinstance(text.fill, Gradient) else [text.fill]
     plate, form = None, None
     if text.plate:
-        plate = badge.around(block.ink, whole, text.plate.corner * scale), tones.of(layout.colour(text.plate.fill))
+        plate = (
+            badge.around(block.ink, whole, text.plate.corner * scale),
+            shape_in(tones, layout.colour(text.plate.fill)),
+        )
         form = _plate_form(plate[0], whole, text.rotate)
     ink = block.ink if not text.rotate else _turned(block.ink, whole, text.rotate)
     return (
@@ -147,11 +161,11 @@ def paint(picture: Image.Image, found: Wording, tones: Tones, layout: Layers, sc
     whole = ink.whole
     solid = Form(draw.dilate(whole, found.style.outline * ink.size), ink.at)
     if text.glow:
-        rgb = tones.of(layout.colour(text.glow.color))
+        rgb = shape_in(tones, layout.colour(text.glow.color))
         fills.glow(picture, _clipped(solid, clip), text.glow.size * share, rgb, text.glow.opacity * text.opacity)
     if text.shadow:
         own = text.shadow
-        rgb = tones.of(layout.colour(own.color))
+        rgb = shape_in(tones, layout.colour(own.color))
         by = own.x * share, own.y * share
         fills.shadow(picture, _clipped(solid, clip), by, own.blur * share, rgb, own.opacity * text.opacity)
     if found.style.outline:
