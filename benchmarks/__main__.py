@@ -31,6 +31,7 @@ NAMES = (
     "ledger",
     "growth",
     "lock",
+    "shared",
 )
 BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"
 """What stands around the figures in a page."""

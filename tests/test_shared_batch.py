@@ -95,6 +95,7 @@ def test_without_the_shared_store_the_work_goes_on(ours: Project, there: Path, t
     assert told.err.count("without the shared store") == 1
     assert "there is no folder" in told.err
     assert ours.count("outbox") == 2 * ITEMS
+    assert f"{2 * ITEMS} pictures wait for the shared store" in ours.run("status").out
     there.mkdir()
     told = ours.batch()
     assert (told.code, ours.calls, ours.count("outbox")) == (0, ITEMS, 0), told.err

@@ -33,7 +33,7 @@ def _status(project: Project, arguments: Arguments) -> int:
     exit_code = fault.exit_code if fault else Exit.DONE
     if arguments.as_json:
         series, budget = [standing.as_dict() for standing in found], [each.as_dict() for each in _budgets(found)]
-        print_json({"series": series, "budget": budget, "exit_code": exit_code})
+        print_json({"series": series, "budget": budget, "unsent": _unsent(project), "exit_code": exit_code})
     else:
         _print(project, found, is_empty=not names)
     return fail(fault, as_json=arguments.as_json) if fault else Exit.DONE
@@ -54,6 +54,11 @@ def _print(project: Project, found: Sequence[Standing], *, is_empty: bool) -> No
     )
     for budget in _budgets(found):
         write(f"Budget: {budget}.")
+    if unsent := _unsent(project):
+        waits = "waits" if unsent == 1 else "wait"
+        write(
+            f"{counted(unsent, 'picture')} {waits} for the shared store: the next batch sends them, or thumbforge push."
+        )
     for standing in found:
         if standing.lock == "stale" or (standing.lock == "none" and standing.done):
             state = "is out of date" if standing.lock == "stale" else "is not there yet"
@@ -66,6 +71,17 @@ def _print(project: Project, found: Sequence[Standing], *, is_empty: bool) -> No
             write(f"{counted(standing.waits, 'picture')} of {standing.name} {has} no room in today's budget.")
     if not any(standing.next or standing.waits for standing in found):
         write("Everything is up to date.")
+
+
+def _unsent(project: Project) -> int:
+    """How many pictures wait in the outbox. The shared store is not asked."""
+    from thumbforge.store.shared import outbox
+    from thumbforge.store.shared.place import has_remote
+
+    if not has_remote(project.settings):
+        return 0
+    with project.reading() as database:
+        return len(outbox.waiting(database)) if database else 0
 
 
 def _budgets(found: Sequence[Standing]) -> list[DayBudget]:

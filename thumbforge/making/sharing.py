@@ -7,8 +7,7 @@ what waits in the outbox is sent by a later command. docs/adr/0030-a-shared-stor
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from itertools import count
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from thumbforge import ids, log
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
 
 S = TypeVar("S")
 T = TypeVar("T")
+MOST_TAKES = 100
+"""Takes of one request that are looked through for a free one."""
 _AWAY = (RemoteError, UsageError)
 """It cannot be used as a whole: not there, no key, no library for it."""
 _UNFIT = (AssetDamaged, PictureError)
@@ -214,7 +215,7 @@ def share_art(remote: Remote, store: AssetStore, art_key: str) -> Literal["sent"
     there, is_new = parcels.send_art(store, remote, record)
     if there["sha256"] == record["sha256"]:
         return "sent" if is_new else "there"
-    moved = send_as_take(remote, store, record, int(record["art"].get("take", 1)) + 1)
+    moved = send_as_take(remote, store, record, _take(record) + 1)
     if store.record(moved["art_key"]) is None:
         store.write_record(moved["art_key"], moved)
     log.warning(
@@ -226,10 +227,15 @@ def share_art(remote: Remote, store: AssetStore, art_key: str) -> Literal["sent"
 
 def send_as_take(remote: Remote, store: AssetStore, record: dict[str, Any], take: int) -> dict[str, Any]:
     """Share art as the first take from this number on that nobody else has; the record that stands for it there."""
-    for number in count(take):
+    for number in range(take, take + MOST_TAKES):
         fields = {**record["art"], "take": number}
         moved = {**record, "art_key": ids.art_key(fields), "art": fields}
         there, _ = parcels.send_art(store, remote, moved)
         if there["sha256"] == record["sha256"]:
             return moved
-    raise AssertionError
+    raise RemoteError(f"{remote.shown} has {MOST_TAKES} other takes of this request")
+
+
+def _take(record: Mapping[str, Any]) -> int:
+    found = record["art"].get("take")
+    return found if isinstance(found, int) else 1

@@ -200,4 +200,6 @@ def _told(shown: str, error: Exception) -> RemoteError:
         return RemoteDenied(f"{shown} refuses us{f' ({said})' if said else ''}", hint=hint)
     if said:
         return RemoteError(f"{shown} answers {said}", hint="try again later: what is made here is kept")
+    if "kind: Timeout" in text:
+        return RemoteError(f"{shown} does not answer in time", hint="on a slow line, a higher store.timeout_s")
     return RemoteError(f"{shown} cannot be reached", hint="is the network there, and the endpoint right?")
