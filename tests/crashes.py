@@ -191,7 +191,7 @@ def judge(site: Site, model: Dump, without: Iterable[str] = ()) -> list[str]:
     wrong += findings(site.root)
     folder = site.root / "out/c"
     names = (path.name for path in folder.iterdir()) if folder.exists() else ()
-    exports = sorted(name for name in names if not name.startswith(("sheet.", ".sheet.")))
+    exports = sorted(name for name in names if not name.startswith(("sheet.", ".sheet.", "manifest.", ".manifest.")))
     if exports != sorted(Path(row[2]).name for row in model["exports"]):
         wrong.append(f"out/ holds {exports}")
     return wrong

@@ -58,7 +58,7 @@ class Project:
         """Names of the exported pictures, sorted, without the sheet; a hidden one is a copy in the making."""
         folder = self.root / "out" / series
         names = (path.name for path in folder.iterdir()) if folder.is_dir() else ()
-        return sorted(name for name in names if not name.startswith((".", "sheet.")))
+        return sorted(name for name in names if not name.startswith((".", "sheet.", "manifest.")))
 
     # What stands in the project
 

@@ -90,7 +90,7 @@ def test_files_of_the_user_in_the_folder_stay(project: Project) -> None:
     assert project.batch().code == 0
     assert (project.root / "out/show/notes.txt").read_text() == "mine"
     assert {path.name for path in (project.root / "out/show").iterdir()} == {
-        *("notes.txt", "sheet.files", "sheet.html", "sheet.png"),
+        *("notes.txt", "sheet.files", "sheet.html", "sheet.png", "manifest.json"),
         *project.out(),
     }
 

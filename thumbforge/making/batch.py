@@ -32,6 +32,7 @@ from thumbforge.making.export import Exporter
 from thumbforge.making.heartbeat import Heartbeat
 from thumbforge.making.lock import keep_lock
 from thumbforge.making.make import Outcome, Workshop, make, write_manifest
+from thumbforge.making.out.manifest import keep_manifest
 from thumbforge.making.record import planned_item, record_file_hero, remember_world, run_params
 from thumbforge.making.resume import Resumption
 from thumbforge.making.rollup import ItemResult, Result, Summary, as_locked, roll_up, tally
@@ -371,6 +372,7 @@ class Batch:
             rows = tuple(after.values())
             if not self._locked:
                 keep_lock(self.project, self.planned, rows, whole=self._resumption is None)
+            keep_manifest(self.project, self.planned, rows, whole=self._resumption is None)
             if self.run_id:
                 self._sharing.flush(self._database)
             unlike = judged(self.project, self.planned, rows) if self.run_id else {}

@@ -27,15 +27,16 @@ def keep_lock(
     *,
     chosen: Collection[str] = (),
     whole: bool = True,
-) -> None:
-    """Write the lock of a series where these rows make it another; they are all items of the list, or with `whole`
-    False some. A lock that cannot be read or written fails nothing that was made: it is told, and the next run tries
-    again."""
+) -> bool:
+    """Write the lock of a series where these rows make it another, and whether they do; they are all items of the
+    list, or with `whole` False some. A lock that cannot be read or written fails nothing that was made: it is told, and
+    the next run tries again."""
     if planned.kind != "batch":
-        return
-    series, before = planned.series, planned.lock
+        return False
+    series, before, is_other = planned.series, planned.lock, True
     try:
         found = renewed(series, rows, before, project.store, chosen=chosen, whole=whole)
+        is_other = found is not None
         if found:  # another run may have written it since
             before = find_lock(project.root, series.name)
             found = renewed(series, rows, before, project.store, chosen=chosen, whole=whole)
@@ -49,6 +50,7 @@ def keep_lock(
             )
     except ThumbforgeError as error:
         log.warning("the lock file was not written", series=series.name, error=f"{error.code}: {error}")
+    return is_other
 
 
 def keep_approval(project: Project, planned: PlannedSeries, row: Row, approved: bool) -> None:

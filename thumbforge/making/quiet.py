@@ -8,6 +8,7 @@ from thumbforge.cancel import Cancel
 from thumbforge.errors import LedgerError, StoreError
 from thumbforge.imaging.sheet import PICTURE, page_names
 from thumbforge.making.lock import keep_lock
+from thumbforge.making.out.manifest import has_manifest, keep_manifest
 from thumbforge.making.record import remember_world
 from thumbforge.making.sharing import Sharing
 from thumbforge.making.sheets.previews import FOLDER
@@ -22,9 +23,15 @@ from thumbforge.store.shared.place import may_write
 def record(project: Project, planned: PlannedSeries, *, keeps_lock: bool = True) -> bool:
     """State the playlist where it changed, and remember what had to be read; whether the playlist changed. The ledger
     is opened for writing only where it has something to learn, and one that cannot take it fails nothing. A lock file
-    that is out of date is written, unless it is what the command was about."""
-    if keeps_lock:
-        keep_lock(project, planned, planned.rows)
+    that is out of date is written, unless it is what the command was about, and so is the manifest in out/."""
+    is_other = keep_lock(project, planned, planned.rows) if keeps_lock else False
+    changed = _stated_anew(project, planned)
+    if is_other or changed or not has_manifest(project, planned.series.name):
+        keep_manifest(project, planned, planned.rows)
+    return changed
+
+
+def _stated_anew(project: Project, planned: PlannedSeries) -> bool:
     with project.reading() as database:
         if database is None:
             return False

@@ -15,6 +15,7 @@ from thumbforge.planning.wanted import Wanted
 from thumbforge.settings import Settings
 from thumbforge.specs.locks import Entry
 from thumbforge.store.attempts import Art
+from thumbforge.store.exports import Export
 from thumbforge.store.finals import KnownFinal
 from thumbforge.store.iterations import KnownIteration
 
@@ -68,8 +69,8 @@ class Row:
     will be tried until its inputs or max_retries change; `cure`: until the user has done this. `remark` is worth
     telling though the item is completed. `reference_ignored`: the provider did not look at the reference.
     `hint` goes with the error that a failed one is reported again with. `is_chosen`: the lock file names its art.
-    `pinned`: what its art and its picture have to be, byte for byte (`batch --locked`). `moved_from`: what the picture
-    is called in out/ until now, where only its name has changed.
+    `pinned`: what its art and its picture have to be, byte for byte (`batch --locked`). `file`: what the
+    picture is called in out/; `moved_from`: until now, where only its name has changed.
     """
 
     wanted: Wanted
@@ -93,6 +94,7 @@ class Row:
     hint: str = ""
     is_chosen: bool = False
     pinned: Entry | None = None
+    file: str = ""
     moved_from: str = ""
 
     @property
@@ -207,20 +209,28 @@ def _stand(row: Callable[..., Row], wanted: Wanted, final: KnownFinal, snapshot:
     the way of it.
     """
     export, placed = snapshot.exports.get(wanted.item_key), _placed(wanted, snapshot)
-    path = f"out/{wanted.series.name}/{wanted.export_name}"
+    name = wanted.export_name
+    if export and export.locked and name:
+        name = export.path.rpartition("/")[2]
+    row, path = partial(row, action="skip", final=final, file=name), f"out/{wanted.series.name}/{name}"
     is_theirs = placed == "edited" and export is not None and export.final_key == final.final_key
     if is_theirs:
         remark = f"{path} was edited and is left alone"
-        return row(action="skip", reason=f"{reason}; {remark}", status="completed", final=final, remark=remark)
+        return row(reason=f"{reason}; {remark}", status="completed", remark=remark)
     if placed in {"edited", "unreadable"}:
-        return row(action="skip", reason=in_the_way(path, placed), status="failed", final=final, cure=CURE_EDITED)
+        return row(reason=in_the_way(path, placed), status="failed", cure=CURE_EDITED)
     restore = tuple(_missing(wanted, final, snapshot))
-    moved_from = ""
-    if "export" in restore and export and export.final_key == final.final_key and not export.locked:
-        moved_from = "" if f"out/{export.path}" == path else export.path.rpartition("/")[2]
+    was = _name_until_now(export, final, path) if "export" in restore else ""
     if restore and reason == "up to date":
-        reason = f"renamed from {moved_from}" if moved_from else f"{' and '.join(restore)} restored"
-    return row(action="skip", reason=reason, status="completed", final=final, restore=restore, moved_from=moved_from)
+        reason = f"renamed from {was}" if was else f"{' and '.join(restore)} restored"
+    return row(reason=reason, status="completed", restore=restore, moved_from=was)
+
+
+def _name_until_now(export: Export | None, final: KnownFinal, path: str) -> str:
+    """What this very picture is called in out/, where that is another name."""
+    if export is None or export.final_key != final.final_key or f"out/{export.path}" == path:
+        return ""
+    return export.path.rpartition("/")[2]
 
 
 def in_the_way(path: str, placed: str) -> str:

@@ -136,7 +136,7 @@ def _line(item: ItemResult) -> tuple[str, ...]:
         item.became,
         size_of(picture),
         {True: "yes", False: "no", None: ""}[compliant],
-        item.after.wanted.export_name if item.after.is_in_place else "",
+        item.after.file if item.after.is_in_place else "",
         item.error or "",
     )
 
@@ -204,9 +204,7 @@ def subject_of(final: KnownFinal) -> dict[str, Any] | None:
 
 def exported(row: Row, project: Project) -> str | None:
     """The item's file in out/, counted from the project directory; None where its picture is not there."""
-    path = project.out / row.wanted.series.name / row.wanted.export_name
-    is_there = row.is_in_place and (not row.is_locked or path.is_file())  # a locked one may have an older name
-    return relative(path, project.root) if is_there else None
+    return relative(project.out / row.wanted.series.name / row.file, project.root) if row.is_in_place else None
 
 
 def asset(picture: StoredPicture, project: Project) -> dict[str, Any]:

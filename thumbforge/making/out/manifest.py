@@ -1,0 +1,101 @@
+"""`out/<series>/manifest.json`: which file is which video, for whoever uploads the pictures by a program.
+
+A line for each picture that lies there, in the list's order. Nothing in it differs from machine to machine, and it is
+written only where it says something else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from thumbforge import log
+from thumbforge.durable import in_place_of, read_regular
+from thumbforge.planning.decide import PlannedSeries
+from thumbforge.planning.plan import Row
+from thumbforge.planning.project import Project
+from thumbforge.store.assets import AssetStore
+from thumbforge.store.witness import manifest_of
+
+NAME = "manifest.json"
+_MOST = 50_000_000
+
+
+def keep_manifest(project: Project, planned: PlannedSeries, rows: Sequence[Row], *, whole: bool = True) -> None:
+    """Write what lies in out/ of a series. The rows are all items of the list, or with `whole` False some: what is said
+    of other positions stays. One that cannot be written is told, and fails nothing."""
+    if planned.kind != "batch" or not planned.series.name:
+        return
+    series, path = planned.series, project.out / planned.series.name / NAME
+    items = {} if whole else {entry["position"]: entry for entry in items_in(path)}
+    for row in rows:
+        items.pop(row.wanted.position, None)
+        if entry := _entry(project.store, row):
+            items[row.wanted.position] = entry
+    head = {
+        "series": series.name,
+        "playlist": series.playlist.playlist.id,
+        "template": {"name": series.template.name, "version": series.template.version},
+    }
+    data = _text(head, [items[position] for position in sorted(items)]).encode()
+    try:
+        if (items or path.exists()) and _there(path) != data and _is_ours(project, path.parent):
+            with in_place_of(path) as part:
+                part.write_bytes(data)
+    except OSError as error:
+        log.warning("the manifest could not be written", file=f"out/{series.name}/{NAME}", error=error.strerror)
+
+
+def items_in(path: Path) -> list[dict[str, Any]]:
+    """The entries of a manifest; none where it is missing or not one."""
+    with suppress(OSError, ValueError, RecursionError):
+        found = json.loads(read_regular(path, _MOST))
+        items = found["items"] if isinstance(found, dict) and isinstance(found.get("items"), list) else []
+        return [e for e in items if isinstance(e, dict) and isinstance(e.get("position"), int)]
+    return []
+
+
+def has_manifest(project: Project, series: str) -> bool:
+    return (project.out / series / NAME).is_file()
+
+
+def _entry(store: AssetStore, row: Row) -> dict[str, Any] | None:
+    """What is said of a picture; None where none lies in out/."""
+    wanted, final = row.wanted, row.final
+    if final is None or not row.is_in_place or not row.file:
+        return None
+    key, take = wanted.key, row.take
+    if row.is_locked and (row.art is None or wanted.final_key(row.art.picture.sha256) != final.final_key):
+        told = manifest_of(store.manifest(final.final_key), final.final_key)  # it is of other specs than today's
+        key, take = (told.key, int(told.art["take"])) if told else (key, take)
+    return {
+        "file": row.file,
+        "video": wanted.item.video,
+        "part": wanted.item.part,
+        "position": wanted.position,
+        "title": wanted.item.title,
+        "key": key,
+        "final": final.picture.sha256,
+        "take": take,
+        "edited": bool(row.remark),
+    }
+
+
+def _text(head: Mapping[str, Any], items: Iterable[Mapping[str, Any]]) -> str:
+    lines = ",\n".join(f"  {json.dumps(item, ensure_ascii=False)}" for item in items)
+    said = json.dumps(head, ensure_ascii=False)[:-1]
+    return f'{said}, "items": [\n{lines}\n]}}\n' if lines else f'{said}, "items": []}}\n'
+
+
+def _there(path: Path) -> bytes | None:
+    with suppress(OSError):
+        return read_regular(path, _MOST)
+    return None
+
+
+def _is_ours(project: Project, folder: Path) -> bool:
+    """Whether the folder is one of the project's own: a link leads out of it."""
+    return folder.is_dir() and folder.resolve().is_relative_to(project.root.resolve())
