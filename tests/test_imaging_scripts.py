@@ -80,8 +80,9 @@ def test_the_face_of_han_letters_follows_the_language() -> None:
         ("ラーメンを食べに行こう", "ラー·メ·ン·を|食·べ·に|行·こ·う"),
         ("東京。です", "東·京。|で·す"),
         ("第十二回『星空の下で』", "第十二回|『星·空·の|下·で』"),
-        ("【完结】三天学会（第5集）", "【完·结】|三天·学·会|（第5集）"),
-        ("東京編 | Ep. 4", "東·京|編 | |Ep. 4"),
+        ("【完结】三天学会（第5集）", "【完结】|三天·学会|（第5集）"),
+        ("東京編 | Ep. 4", "東京|編 | |Ep. 4"),
+        ("三天学会做面包", "三天·学会|做·面包"),
         ("초보자를 위한", "초·보·자·를 |위·한"),
         ("เรียนทำอาหารไทย", "เรียน|ทำ|อาหาร|ไทย"),
         ("ភាសាខ្មែរ រៀនធ្វើ", "ភាសាខ្មែរ |រៀន|ធ្វើ"),
@@ -143,15 +144,15 @@ LETTERS = "aé ЖёΩ東京。『あーっン한국어ไทยง่ๆكتاب
 @settings(max_examples=1000, deadline=None)
 @given(st.text(alphabet=LETTERS, max_size=60), st.sampled_from(["anton", "inter"]), st.sampled_from([None, "ja", "tr"]))
 def test_any_mixture_of_scripts_is_set_inside_its_box(text: str, font: str, language: str | None) -> None:
-    """A thousand mixed titles: inside the box, at the smallest size or above or cut and recorded, and every cluster is
-    either drawn, left out by name, or part of what the ellipsis stands for."""
+    """A thousand mixed titles: inside the box, at most a tenth below the smallest size or cut and recorded, and every
+    cluster is either drawn, left out by name, or part of what the ellipsis stands for."""
     setting = shape.prepare(clean.marked(text, "upper", language), font, shape.Speech(language))
     found = fit.fit(setting, SPACE)
     if found is None:
         assert not setting.paragraphs
         return
     assert (found.height + 0.1) * found.size <= SPACE.height
-    assert found.size >= SPACE.min_size or len(found.lines) == 1
+    assert found.size >= int(0.9 * SPACE.min_size) or len(found.lines) == 1
     assert len(found.lines) <= SPACE.max_lines
     for line in found.lines:
         paragraph = setting.paragraphs[line.paragraph]

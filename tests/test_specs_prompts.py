@@ -65,6 +65,7 @@ def test_a_template_sees_the_names_of_the_design_and_no_others() -> None:
         "playlist": {"id": "PLabcdefghij", "title": "Woodwork", "channel": "Bench", "language": "en"},
         "part_number": None,
         "part_label": None,
+        "part_name": "",
         "position": 4,
         "vars": {"mood": "calm"},
         "width": 1920,

@@ -19,7 +19,9 @@ from thumbforge.planning.scenes import scene_of
 from thumbforge.planning.series import Series
 from thumbforge.planning.spec_lines import in_series
 from thumbforge.providers.base import Capabilities, Reference, Request
+from thumbforge.sources.part_marks import part_in
 from thumbforge.specs.file_names import file_name
+from thumbforge.specs.part_names import part_name
 from thumbforge.specs.prompts import Prompts
 from thumbforge.specs.variables import variables_for
 
@@ -157,7 +159,7 @@ def _wanted(
     place: Place,
 ) -> Wanted:
     item = place.item
-    variables = _variables(series, item, place.position)
+    variables = _variables(series, item, place.position, prompts)
     request = Request(
         prompt=f"{prompts.prompt(variables)}\n\n{series.prompt_append}".rstrip(),
         negative_prompt=prompts.negative(variables),
@@ -211,7 +213,7 @@ def _candidate(base: Wanted, ordinal: int, seed: int | None) -> Wanted:
     )
 
 
-def _variables(series: Series, item: Item, position: int) -> Mapping[str, Any]:
+def _variables(series: Series, item: Item, position: int, prompts: Prompts) -> Mapping[str, Any]:
     """An item's own vars go before the series', what was typed on the command line goes before both."""
     return variables_for(
         item=item,
@@ -221,7 +223,14 @@ def _variables(series: Series, item: Item, position: int) -> Mapping[str, Any]:
         height=series.output.height,
         negative_space=series.template.layout.negative_space,
         position=position,
+        part_name=_part_name(item, series.playlist.playlist.language) if prompts.sees("part_name") else "",
     )
+
+
+def _part_name(item: Item, language: str | None) -> str:
+    """ "" where what is drawn says its part itself: nobody reads it twice."""
+    drawn = item.title if item.text is None else item.text
+    return "" if item.part is None or part_in(drawn) == item.part else part_name(item.part, language)
 
 
 def _drawing(series: Series, prompts: Prompts, place: Place, variables: Mapping[str, Any], shown: _Shown) -> Drawing:

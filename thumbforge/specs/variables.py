@@ -24,12 +24,13 @@ def variables_for(
     height: int,
     negative_space: NegativeSpace | None,
     position: int,
+    part_name: str = "",
 ) -> dict[str, Any]:
     """What a template sees: all of it, and nothing else.
 
     `vars` are the merged ones: the series', over them the item's, over those the command's `var.…`. `position` is the
-    item's place in the playlist and counts from 1; `part_number` is None where the item has no part. `width` and
-    `height` are the pixels asked for.
+    item's place in the playlist and counts from 1; `part_number` is None where the item has no part; `part_name` is
+    what the part is called in the list's language. `width` and `height` are the pixels asked for.
     """
     return {
         "topic": item.topic or item.title,
@@ -37,6 +38,7 @@ def variables_for(
         "playlist": Named("playlist", playlist.shown),
         "part_number": item.part,
         "part_label": item.label,
+        "part_name": part_name,
         "position": position,
         "vars": Named("vars", vars),
         "width": width,

@@ -12,7 +12,7 @@ from thumbforge.imaging.canvas import fills
 from thumbforge.imaging.canvas.fills import Ramp
 from thumbforge.imaging.canvas.forms import Form, turn, turned
 from thumbforge.imaging.tones import DARK, Tones
-from thumbforge.imaging.type import clean, fit, fonts, shape
+from thumbforge.imaging.type import clean, fit, fonts, quotes, shape
 from thumbforge.layers import ACCENT, Gradient, Layers, Text
 from thumbforge.pixels import colour
 from thumbforge.pixels.colour import Rgb
@@ -118,7 +118,7 @@ def words(
     marked_in = layout.colour(text.accent)
     wish = lettering.Wish("", "auto" if marked_in == ACCENT else marked_in, text.help, text.contrast)
     content = content.replace("\n", " ") if text.max_lines == 1 else content
-    marked = clean.marked(content, text.case, speech.language)
+    marked = clean.marked(quotes.quoted(content, speech.language), text.case, speech.language)
     block, missing = lettering.set_text(
         name, marked, face, speech, space, frame, style, wish, beside, text.letterspacing
     )

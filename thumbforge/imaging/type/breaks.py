@@ -1,9 +1,10 @@
 """Where a line may end, for titles of every script, behind one function: `opportunities`.
 
 Words break at spaces, after a hyphen between letters and after the slashes of an address. Scripts without spaces ask
-`segment`: Thai, Lao, Khmer and Burmese break between the words of a dictionary, Chinese and Japanese between phrases
-(and, where that would cost much size, between any two letters that may part); Korean words stay whole the same way. A
-mark or an emoji that stands alone stays with the word before it.
+`segment`: Thai, Lao, Khmer and Burmese break between the words of a dictionary, Japanese between phrases (and, where
+that would cost much size, between any two letters that may part), Chinese where a phrase ends that the dictionary ends
+a word at (and, at that cost, between any two of its words); Korean words stay whole the same way. A mark or an emoji
+that stands alone stays with the word before it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ _NO_START = frozenset(
 _OPENING, _CLOSING = frozenset("「『【〔〈《（［｛"), frozenset("」』】〕〉》）］｝！？。：；")
 # A number stays with what it counts: no line ends after 第, 十 or the 5 of 5集.
 _COUNTING = frozenset("第0123456789０１２３４５６７８９〇一二三四五六七八九十百千万两")
+_CHINESE = frozenset(("sc", "tc", "hk"))
 _NO_END = frozenset("「『【〔〈《（［｛([{#$€£¥＃เแโใไ")
 
 
@@ -62,6 +64,9 @@ def _ends(clusters: list[str], region: str) -> list[Break]:
     from thumbforge.imaging.type import segment
 
     allowed, phrases = segment.line_ends(text, region), segment.phrase_ends(text, region)
+    if region in _CHINESE and scripts.HAN.search(text):  # its phrases alone end inside words: 三天|学会|做面|包
+        words = segment.word_ends(text, region)
+        allowed, phrases = allowed & words, phrases & words
     found, place, before = [], 0, ""
     for cluster in clusters:
         quote = before in _CLOSING or cluster in _OPENING

@@ -31,7 +31,14 @@ _SPACE_RUN = re.compile("[ \xa0]{2,}")
 _VISIBLE = re.compile("[^\\s\u200b-\u200d\ufe00-\ufe0f\U000e0020-\U000e007f\U000e0100-\U000e01ef]")
 
 # *word* or **word**: opens at a word's start, closes at a word's end, inside one line; 2*3*4 and *args are no pairs.
-_EMPHASIS = re.compile(r"(?<![\w*])(\*{1,2})(?![\s*])([^*\n]*[^\s*])\1(?![\w*])")
+# Scripts without spaces (Thai to Khmer, Han, kana; in Korean a particle follows at once) have a word's edge anywhere.
+UNSPACED = (
+    "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U000323af]"
+)
+_EMPHASIS = re.compile(
+    rf"(?:(?<![\w*])|(?<={UNSPACED})|(?<!\*)(?=\*{{1,2}}{UNSPACED}))(\*{{1,2}})(?![\s*])"
+    rf"([^*\n]*[^\s*])\1(?!\*)(?:(?!\w)|(?={UNSPACED})|(?<={UNSPACED}\*)|(?<={UNSPACED}\*\*))"
+)
 
 _TURKIC = re.compile("(tr|az)(-|_|$)", re.IGNORECASE)
 

@@ -1,8 +1,8 @@
 """The largest size at which a text fits its box, and its lines. Pure arithmetic on em widths; nothing is drawn.
 
-Order: binary search on whole sizes with breaks at words; at the smallest size words that are too wide are cut by
-cluster; what still does not fit is cut with an ellipsis. Then lines are balanced: the narrowest width that keeps their
-number.
+Order: binary search on whole sizes with breaks at words; where that finds none, up to a tenth below the smallest size;
+then, at the smallest, words that are too wide are cut by cluster; what still does not fit is cut with an ellipsis. Then
+lines are balanced: the narrowest width that keeps their number.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ _BROKEN_PHRASE = 0.3
 """What a line's end inside a phrase costs, in squared line widths."""
 _PHRASES_WORTH = 0.7
 """Share of the size that whole phrases may cost."""
+_BELOW = 0.9
+"""Share of the smallest size that may be gone below for whole words."""
 _TRIMMED = frozenset(" ,.;:|(-–—")
 
 
@@ -118,7 +120,14 @@ class _Fit:
 
     def run(self) -> Fitted:
         smallest, _ = self._sizes()
-        return self.whole() or self._at(smallest, cut_words=True) or self._shortened(smallest)
+        return self.whole() or self._below(smallest) or self._at(smallest, cut_words=True) or self._shortened(smallest)
+
+    def _below(self, smallest: int) -> Fitted | None:
+        """A little under the floor rather than a word in two."""
+        for size in range(smallest - 1, int(smallest * _BELOW) - 1, -1):
+            if found := self._at(size, cut_words=False):
+                return self._balanced(found)
+        return None
 
     def whole(self) -> Fitted | None:
         """The largest size at which the whole text fits without a cut word."""

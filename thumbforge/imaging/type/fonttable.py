@@ -71,6 +71,22 @@ FONTS: dict[str, Font] = {
             0.655,
             (("opsz", 60), ("wght", 750)),
         ),
+        Font(
+            "roboto-flex",
+            "fontpkg_roboto_flex",
+            "files/RobotoFlex[GRAD,XOPQ,XTRA,YOPQ,YTAS,YTDE,YTFI,YTLC,YTUC,opsz,slnt,wdth,wght].ttf",
+            "9b523f7d82593df0107173849ebb8c817471a1df4b4fb2c3cbf40cfd810c8281",
+            0.711,
+            (("wght", 850), ("wdth", 25), ("opsz", 48)),
+        ),
+        Font(
+            "nunito",
+            "fontpkg_nunito",
+            "files/Nunito[wght].ttf",
+            "bb55a5ca5c2042335b3991af27c4d0705d0ef41cac6164ac737fd8f2a1e85207",
+            0.714,
+            (("wght", 900),),
+        ),
         _noto("", "fb53504de62e767a54695416123d68d67f71c9b69722175184ad56e7dd13547b"),
         _noto("Arabic", "3fae4d7239d1faa55b234bda8091019a5251ff79df40d5e29367d84bed2a8138"),
         _noto("Armenian", "e979dfaed56ddb4bfd05121958b25425eb7593253d64b6b3654c77c11c5cda94"),
@@ -106,7 +122,7 @@ FONTS: dict[str, Font] = {
 DISPLAY = ("anton", "roboto-condensed", "inter", "noto-sans")
 """The order in which a title looks for a face that has all its letters."""
 
-FACES = (*DISPLAY, "source-serif")
+FACES = (*DISPLAY, "source-serif", "roboto-flex", "nunito")
 """Names that a layout may use. One that came after the others stands in for none of them, so it moves no key."""
 
 EMOJI = "noto-emoji"

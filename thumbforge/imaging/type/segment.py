@@ -26,6 +26,13 @@ def phrase_ends(text: str, region: str) -> frozenset[int]:
     return found | {place for place in range(1, len(text)) if "\u0e00" <= text[place] <= "\u17ff"}
 
 
+def word_ends(text: str, region: str) -> frozenset[int]:
+    """Offsets between the words of a dictionary."""
+    from icu4py.breakers import WordBreaker
+
+    return _offsets(WordBreaker(text, _LOCALES[region]))
+
+
 @cache
 def _parser(region: str) -> Any:
     import budoux
