@@ -31,6 +31,7 @@ WORDS = [
     "repair",
     "runs list --kind batch",
     "status",
+    "watch nosuch",
     "check",
     f"takes list {video(1)} series=show",
     "template list",

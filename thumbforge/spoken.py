@@ -15,7 +15,7 @@ from thumbforge.text import clean
 COMMANDS = frozenset(
     {
         *("audit", "batch", "check", "config", "explain", "fetch", "hero", "init", "playlist", "provider", "prune"),
-        *("pull", "push", "repair", "runs", "series", "status", "takes", "template"),
+        *("pull", "push", "repair", "runs", "series", "status", "takes", "template", "watch"),
     }
 )
 """Ours, which are typed behind either name."""

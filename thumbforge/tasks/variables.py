@@ -28,8 +28,9 @@ SERIES_LOOK = (
     ),
     Option("provider", "provider profile name; else the series' or the setting's", value="NAME", names="provider"),
 )
+ONE_SERIES = Option("series", "a series of specs/series", value="NAME", names="series")
 SERIES_OPTIONS = (
-    Option("series", "a series of specs/series", value="NAME", names="series"),
+    ONE_SERIES,
     Option(
         "playlist", "playlist id, YouTube URL, spec name, or a YAML, JSON or CSV file", value="LIST", names="playlist"
     ),

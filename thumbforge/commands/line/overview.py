@@ -8,7 +8,7 @@ from thumbforge.errors import UsageError
 from thumbforge.text import nearest
 
 TASKS: Mapping[str, tuple[str, ...]] = {
-    "Make": ("status", "batch", "takes", "runs", "explain"),
+    "Make": ("status", "batch", "watch", "takes", "runs", "explain"),
     "The picture that sets the style": ("hero",),
     "The look": ("template", "provider"),
     "Playlists": ("fetch", "playlist", "series"),
