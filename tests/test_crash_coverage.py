@@ -33,6 +33,7 @@ OUTSIDE = {
     "cutout.py": "the user's own mask beside a hero: replaced whole by rename, and cut out again at will",
     "consistency.py": "a judgement for the sheet: read anew from the pictures where it is gone",
     "playlist_file.py": "the user's own spec: replaced whole by rename, and fetched again where that did not happen",
+    "previews.py": "small pictures for a page, made anew from the stored ones where they are gone",
     "spreadsheet.py": "the user's own copy of a list: replaced whole by rename, and exported again at will",
     "series_file.py": "the user's own spec and the copy of a hero: the same command writes what is not there yet",
 }
@@ -41,7 +42,13 @@ NOT_DURABLE = {
     ("assets.py", "drop_staged", "unlink"): "an answer that has its art row; repair takes what a crash leaves",
     ("assets.py", "_keep_said", "replace"): "what a program has printed, kept for a look",
     ("assets.py", "fsync_directory", "fsync"): "a directory made on the way to a scratch file; nothing is in it yet",
-    ("sheet.py", "_note", "write_whole"): "a page to look at, made anew with the next batch",
+    ("kept.py", "_note", "write_whole"): "a page to look at, made anew with the next batch",
+    (
+        "manifest.py",
+        "keep_manifest",
+        "in_place_of",
+    ): "what lies in out/, for others: compared and written by each batch",
+    ("manifest.py", "keep_manifest", "write_bytes"): "the same file, which gets its name when it is whole",
     ("cluster.py", "finalise", "write_bytes"): "a scratch file, as a drawing of this process writes one",
     ("cluster.py", "_answer", "write_bytes"): "what a program has printed on a worker, kept for a look",
     ("make.py", "_draw", "unlink"): "our own temporary file; repair takes what a crash leaves",

@@ -59,9 +59,17 @@ def torn(there: Path) -> list[str]:
 
 
 FAULTS = [f"{step}.{side}:kill" for step in SENDING for side in ("before", "after")]
+QUICK = {"share.picture.after:kill", "share.name.after:kill", "outbox.row.before:kill", "art.row.before:kill"}
 
 
-@pytest.mark.parametrize("fault", [*FAULTS, "share.name.after:kill:2", "share.picture.before:eio"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        *(pytest.param(fault, marks=[pytest.mark.soak] * (fault not in QUICK)) for fault in FAULTS),
+        pytest.param("share.name.after:kill:2", marks=pytest.mark.soak),
+        "share.picture.before:eio",
+    ],
+)
 def test_stopped_while_it_is_sent(tmp_path: Path, fresh: Site, done: Site, model: Dump, fault: str) -> None:
     """At each step: what is there is whole; the next batch pays for nothing again and sends what was left."""
     site, there = fresh.copy(tmp_path / "site"), tmp_path / "there"
@@ -76,6 +84,29 @@ def test_stopped_while_it_is_sent(tmp_path: Path, fresh: Site, done: Site, model
     assert judge(site, model) + judge_calls(site, ITEMS, cut) + judge_words(told, went_on) == []
     assert site.query("SELECT count(*) FROM outbox") == [(0,)]
     assert files(there) == files(done.root.with_name("there"))
+
+
+@pytest.mark.parametrize("fault", ["share.picture.after:kill:2", "share.name.before:kill:3"])
+def test_a_push_that_is_killed_goes_on(tmp_path: Path, done: Site, fault: str) -> None:
+    """The same again sends the rest; what is there is whole at every moment, and in the end the same."""
+    site, there = done.copy(tmp_path / "site"), tmp_path / "there"
+    there.mkdir()
+    told = site.doit("push", THUMBFORGE_FAULT=fault, **to(there))
+    assert told.returncode == -9, (told.stdout, told.stderr)
+    assert torn(there) == []
+    assert site.doit("push", **to(there)).returncode == 0
+    assert files(there) == files(done.root.with_name("there"))
+
+
+@pytest.mark.parametrize("fault", ["brought.file.after:kill:2", "manifest.after:kill"])
+def test_a_pull_that_is_killed_goes_on(tmp_path: Path, fresh: Site, done: Site, fault: str) -> None:
+    """The same again brings the rest; then nothing is left to call for."""
+    site, there = fresh.copy(tmp_path / "site"), to(done.root.with_name("there"), "read")
+    told = site.doit("pull", THUMBFORGE_FAULT=fault, **there)
+    assert told.returncode == -9, (told.stdout, told.stderr)
+    assert site.doit("pull", **there).returncode == 0
+    assert "Nothing to do" in site.doit("pull", **there).stdout
+    assert (site.batch("max_images=0").returncode, site.calls()) == (0, (0, 0))
 
 
 @pytest.mark.parametrize("side", ["before", "after"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import Told
-from tests.project import Project, finish, make_project
+from tests.project import Project, finish, item, make_project
 from tests.recorded_server import Play, RecordedServer, Seen, answer, painted, stalled
 from tests.stubs.batch_kit import over
 from tests.stubs.s3_kit import BUCKET, KEYS, S3, said
@@ -162,6 +163,23 @@ def test_the_picture_that_was_there_first_is_used_by_both(paying: Project, tmp_p
     assert (told.code, painter.calls) == (0, 2), told.err
 
 
+@pytest.mark.soak
+def test_two_machines_in_step_end_with_the_same(paying: Project, tmp_path: Path, painter: Painter) -> None:
+    """Both begin at the same moment: whoever was first for an item is used by both, and no item is paid for more than
+    once by one of them."""
+    paying.playlist([item(n) for n in range(1, 4)])
+    theirs = clone(paying, tmp_path / "theirs")
+    for process in [project.start("batch", "series=show", anew=True) for project in (paying, theirs)]:
+        assert finish(process).code == 0
+    for project in (paying, theirs):
+        rows = project.query("SELECT sum(calls) AS calls FROM attempt GROUP BY iteration_id")
+        assert max(row["calls"] for row in rows) <= 1
+        assert (project.batch().code, project.count("outbox"), project.run("audit").code) == (0, 0, 0)
+    assert pictures(theirs) == pictures(paying)
+    assert lock_of(theirs) == lock_of(paying)
+    assert 3 <= painter.calls <= 6
+
+
 def test_what_was_painted_without_the_network_stays_in_use(
     paying: Project, there: Path, tmp_path: Path, painter: Painter
 ) -> None:
@@ -186,29 +204,55 @@ def test_who_only_reads_writes_nothing_there(paying: Project, there: Path) -> No
         assert (project.count("outbox"), shared(there)) == (0, set())
 
 
+def other_bytes(art: Path, record: Path) -> None:
+    art.write_bytes(art.read_bytes()[:-1] + b"x")
+
+
+def no_picture(art: Path, record: Path) -> None:
+    art.unlink()
+
+
+def no_json(art: Path, record: Path) -> None:
+    record.write_text("{")
+
+
+def too_long(art: Path, record: Path) -> None:
+    record.write_bytes(b" " * 2_000_000)
+
+
+def a_folder(art: Path, record: Path) -> None:
+    record.unlink()
+    record.mkdir()
+
+
+def a_pipe(art: Path, record: Path) -> None:
+    record.unlink()
+    os.mkfifo(record)
+
+
 POISON = {
-    "other bytes": (lambda data: data[:-1] + b"x", "holds other bytes than its name says"),
-    "nothing": (None, "names a picture that is not there"),
+    other_bytes: "holds other bytes than its name says",
+    no_picture: "names a picture that is not there",
+    no_json: "cannot be read",
+    too_long: "has more than the 1,000,000 bytes",
+    a_folder: "asset_damaged",
+    a_pipe: "asset_damaged",
 }
 
 
-@pytest.mark.parametrize("what", POISON)
-def test_a_picture_that_is_not_what_its_name_says_is_not_used(
-    ours: Project, there: Path, tmp_path: Path, what: str
+@pytest.mark.parametrize("spoil", POISON)
+def test_what_is_not_what_its_name_says_is_not_used(
+    ours: Project, there: Path, tmp_path: Path, spoil: Callable[[Path, Path], None]
 ) -> None:
     """It is painted here instead, and that is said."""
-    spoil, told = POISON[what]
     assert ours.batch("only=1").code == 0
     [record] = there.glob("keys/art/*.json")
     [art] = there.glob(f"assets/*/{json.loads(record.read_text())['sha256']}.*")
-    if spoil:
-        art.write_bytes(spoil(art.read_bytes()))
-    else:
-        art.unlink()
+    spoil(art, record)
     theirs = clone(ours, tmp_path / "theirs")
     said = theirs.batch("only=1")
     assert (said.code, theirs.calls) == (0, 1), said.err
-    assert told in said.err
+    assert POISON[spoil] in said.err
     assert pictures(theirs) == pictures(ours)
 
 
@@ -238,7 +282,7 @@ def s3() -> Iterator[tuple[S3, dict[str, str]]]:
     bucket = S3()
     with RecordedServer(bucket) as server:
         own = {**KEYS, "AWS_ENDPOINT_URL": server.url, "THUMBFORGE_STORE__REMOTE": f"s3://{BUCKET}/team"}
-        yield bucket, {**own, "THUMBFORGE_STORE__TIMEOUT_S": "0.5", **WRITE}
+        yield bucket, {**own, "THUMBFORGE_STORE__TIMEOUT_S": "0.3", **WRITE}
 
 
 FAULTS = {
@@ -250,7 +294,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", [pytest.param(f, marks=[pytest.mark.soak] * (f == "500")) for f in FAULTS])
 def test_a_bucket_that_fails_costs_nothing_but_itself(
     s3: tuple[S3, dict[str, str]], tmp_path: Path, fault: str
 ) -> None:

@@ -154,11 +154,12 @@ def _take_up(row: Row, recorded: Art, iteration_id: str, attempt_id: str, shop: 
             text = f"{error.code}: the art that a record names is not usable: {error}; the next batch paints it anew"
         shop.work.fail(iteration_id, attempt_id, "interrupted", text, Spent())
         return Outcome("failed", error=text)
-    by = "lock" if row.is_chosen else "record"
-    log.info(f"art is taken up by its {by}", art=found.sha256[:12])
+    is_shared = row.art_key in shop.sharing.brought
+    by = "lock" if row.is_chosen else "shared store" if is_shared else "record"
+    log.info(f"art is taken up by the {by}", art=found.sha256[:12])
     seen = shop.store.seen(found.sha256, found.suffix)
     picture = StoredPicture(found.sha256, found.suffix, info.media_type, len(data), info.width, info.height, seen)
-    response, is_shared = {"warnings": list(warnings), "adopted_from": by}, row.art_key in shop.sharing.brought
+    response = {"warnings": list(warnings), "adopted_from": by}
     return shop.work.keep_art(attempt_id, picture, Spent(), response, is_shared=is_shared)
 
 

@@ -215,7 +215,7 @@ class AssetStore:
             temporary = self.scratch_file(".json")
             try:
                 write_durably(temporary, json_bytes(content))
-                _link(temporary, path, replace=before is not None or path.exists())
+                _give_name(temporary, path, replace=before is not None or path.exists())
             finally:
                 temporary.unlink(missing_ok=True)
             fsync_directory(path.parent)
@@ -240,7 +240,7 @@ def json_bytes(content: Mapping[str, Any]) -> bytes:
     return json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True).encode() + b"\n"
 
 
-def _link(temporary: Path, path: Path, *, replace: bool) -> None:
+def _give_name(temporary: Path, path: Path, *, replace: bool) -> None:
     """Give a whole file its name. Without `replace` one that is there by now stays: another process was as fast."""
     if replace:
         temporary.replace(path)
