@@ -5,19 +5,23 @@ test need draw the same letters over again."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 from unittest import mock
 
 from thumbforge import ids, models
+from thumbforge.imaging import contact
 from thumbforge.imaging.finalise import Drawing, finalise
 from thumbforge.imaging.rules import Report
 from thumbforge.imaging.type import fonts
 from thumbforge.making import threads
+from thumbforge.making.sheets import previews
 from thumbforge.providers import fake
 from thumbforge.providers.base import READABLE, Request
 
+_T = TypeVar("_T")
 MOST = 200  # of 30 to 300 kB
 _drawn: dict[tuple[object, ...], tuple[bytes, Report]] = {}
 _art: dict[str, bytes] = {}
@@ -48,8 +52,33 @@ def _painted(request: Request) -> bytes:
     return _art[key]
 
 
+def _once(small: Callable[[Path], _T]) -> Callable[[Path], _T]:
+    """What is made of a file for a sheet, by the file's bytes."""
+    known: dict[bytes, _T] = {}
+
+    def made(path: Path) -> _T:
+        if not path.is_file():
+            return small(path)
+        key = hashlib.sha256(path.read_bytes()).digest()
+        if key not in known:
+            known[key] = small(path)
+            if len(known) > MOST:
+                del known[next(iter(known))]
+        return known[key]
+
+    return made
+
+
+_preview, _in_both_sizes = _once(previews._made), _once(contact._in_both_sizes)
+
+
 @contextmanager
 def drawn_once() -> Iterator[None]:
-    """What is painted by `fake` or drawn in threads meanwhile is taken from what was drawn before."""
-    with mock.patch.object(threads, "finalise", _finalise), mock.patch.object(fake, "_painted", _painted):
+    """What is painted by `fake`, drawn in threads or made small for a sheet meanwhile is taken from what was before."""
+    with (
+        mock.patch.object(threads, "finalise", _finalise),
+        mock.patch.object(fake, "_painted", _painted),
+        mock.patch.object(previews, "_made", _preview),
+        mock.patch.object(contact, "_in_both_sizes", _in_both_sizes),
+    ):
         yield

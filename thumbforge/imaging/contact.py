@@ -54,9 +54,16 @@ def contact_sheet(sheet: Sheet) -> Image.Image:
 
 
 def _shown(item: SheetItem) -> tuple[Image.Image | None, ...]:
-    """The item's picture in both sizes."""
-    opened = _opened(item.picture)
-    return tuple(opened and opened.resize(size, Image.Resampling.HAMMING) for size in (LARGE, TINY))
+    """The item's picture in both sizes; a file that is no picture counts as none."""
+    try:
+        return _in_both_sizes(item.picture) if item.picture else (None, None)
+    except (PictureError, OSError):
+        return None, None
+
+
+def _in_both_sizes(path: Path) -> tuple[Image.Image, Image.Image]:
+    opened = open_small(path, LARGE)
+    return opened.resize(LARGE, Image.Resampling.HAMMING), opened.resize(TINY, Image.Resampling.HAMMING)
 
 
 def _cell(page: Image.Image, item: SheetItem, shown: tuple[Image.Image | None, ...], at: tuple[int, int]) -> None:
@@ -73,14 +80,6 @@ def _cell(page: Image.Image, item: SheetItem, shown: tuple[Image.Image | None, .
     _write(page, item.heading, (at[0], below, _CELL[0], 24), 17, _INK)
     facts = " · ".join(text for text in (item.status, item.cost, item.reason) if text)
     _write(page, facts, (at[0], below + 24, _CELL[0], 22), 15, _SOFT if item.good else _BAD)
-
-
-def _opened(path: Path | None) -> Image.Image | None:
-    """A file that is no picture counts as none."""
-    try:
-        return open_small(path, LARGE) if path else None
-    except (PictureError, OSError):
-        return None
 
 
 def _write(page: Image.Image, text: str, box: tuple[int, int, int, int], size: int, rgb: str) -> None:

@@ -13,12 +13,15 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from thumbforge.durable import write_whole
 from thumbforge.imaging.sheet import PER_PAGE, Command, Picture, Sheet, SheetItem, Stray, Take
 from thumbforge.text import without_controls
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 _PARTS = Path(__file__).with_name("page")
 _VIDEO, _STUDIO = "https://www.youtube.com/watch?v={}", "https://studio.youtube.com/video/{}/edit"
@@ -127,13 +130,11 @@ def _render(
     small: Small,
     full: Small,
 ) -> str:
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     style, script = _part("sheet.css"), _part("sheet.js")
     counts = {name: sum(name in states(item) for item in items) for name, _ in FILTERS} | {"all": len(items)}
-    text = environment.from_string(_part("sheet.html")).render(
+    text = _template().render(
         sheet=sheet,
         cards=[_card(sheet, item, at, small, full) for at, item in enumerate(items, first)],
         strays=[
@@ -149,6 +150,15 @@ def _render(
         policy=_policy(style, script, "data:" if number == 0 else "'self' file: data:"),
     )
     return without_controls(text)
+
+
+@cache
+def _template() -> Template:
+    """Compiled once: a series of hundreds has several pages, a run several series."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(_part("sheet.html"))
 
 
 def _card(sheet: Sheet, item: SheetItem, number: int, small: Small, full: Small) -> Mapping[str, Any]:
