@@ -100,6 +100,7 @@ def test_a_folder_that_is_not_there_is_not_made(tmp_path: Path) -> None:
         (404, "NoSuchBucket", RemoteError, "there is no bucket"),
         (400, "ExpiredToken", RemoteDenied, "refuses us (400 ExpiredToken)"),
         (403, "SignatureDoesNotMatch", RemoteDenied, "refuses us (403"),
+        (301, "PermanentRedirect", RemoteError, "AWS_REGION"),
     ],
 )
 def test_what_a_service_says_is_told_without_its_keys(
@@ -138,6 +139,35 @@ def test_without_a_key_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(RemoteDenied, match="no key for s3"):
         Bucket.open("s3://pics/team", 5)
+
+
+@pytest.mark.parametrize(
+    ("place", "environ", "path"),
+    [
+        ("az://box/team", {"AZURE_STORAGE_ACCOUNT_NAME": "us", "AZURE_STORAGE_ACCOUNT_KEY": "a2V5"}, "/box/team/"),
+        ("gs://box/team", {"GOOGLE_SKIP_SIGNATURE": "true"}, "/box/team"),
+    ],
+)
+def test_the_other_services_are_asked_where_the_environment_says(
+    monkeypatch: pytest.MonkeyPatch, place: str, environ: dict[str, str], path: str
+) -> None:
+    """By container or bucket and prefix; what is not there is not there."""
+    pytest.importorskip("obstore")
+    with RecordedServer(lambda seen: said(404, "NoSuchKey")) as server:
+        for name, value in {**environ, "AZURE_ENDPOINT": server.url, "GOOGLE_BASE_URL": server.url}.items():
+            monkeypatch.setenv(name, value)
+        assert Bucket.open(place, 5).get(NAME, 9) is None
+        assert [seen.path.startswith(path) for seen in server.requests] == [True]
+
+
+@pytest.mark.parametrize("place", ["az://box/team", "s3://box/a//b"])
+def test_what_names_no_store_is_told_with_what_would(monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    pytest.importorskip("obstore")
+    for name in ("AZURE_STORAGE_ACCOUNT_KEY", "AWS_ACCESS_KEY_ID"):
+        monkeypatch.setenv(name, "a2V5")
+    with pytest.raises(UsageError, match="names no store") as caught:
+        Bucket.open(place, 5)
+    assert place[:5] in caught.value.hint
 
 
 def test_without_the_extra_its_install_line_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

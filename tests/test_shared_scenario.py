@@ -17,6 +17,8 @@ from tests.project import item, make_project, wait_until
 from tests.recorded_server import RecordedServer
 from tests.stubs.s3_kit import BUCKET, KEYS, S3, said
 from tests.test_shared_batch import WRITE, clone, pictures
+from thumbforge.errors import RemoteError
+from thumbforge.store.shared.bucket import Bucket
 
 ITEMS = 12
 
@@ -28,12 +30,18 @@ class Place:
     comes_back: Callable[[], object]
 
 
-@pytest.fixture(params=["stub", pytest.param("moto", marks=pytest.mark.moto)])
-def place(request: pytest.FixtureRequest) -> Iterator[Place]:
+OF_THE_LIBRARY = [pytest.param(name, marks=pytest.mark.soak) for name in ("memory", "local")]
+
+
+@pytest.fixture(params=["stub", pytest.param("moto", marks=pytest.mark.moto), *OF_THE_LIBRARY])
+def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Place]:
     pytest.importorskip("obstore")
     own = {**KEYS, "THUMBFORGE_STORE__REMOTE": f"s3://{BUCKET}/team", "THUMBFORGE_STORE__TIMEOUT_S": "10", **WRITE}
     if request.param == "moto":
         yield from _moto(own)
+        return
+    if request.param != "stub":
+        yield _of_the_library(request.param, own, monkeypatch, tmp_path)
         return
     bucket = S3()
     with RecordedServer(bucket) as server:
@@ -43,6 +51,22 @@ def place(request: pytest.FixtureRequest) -> Iterator[Place]:
 
         gone = said(404, "NoSuchBucket")
         yield Place({**own, "AWS_ENDPOINT_URL": server.url}, lambda: answers(gone), lambda: answers(None))
+
+
+def _of_the_library(kind: str, own: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Place:
+    """A store of obstore's own in the place of a service."""
+    from obstore.store import LocalStore, MemoryStore
+
+    store = MemoryStore() if kind == "memory" else LocalStore(tmp_path / "store", mkdir=True)
+    there = [True]
+
+    def opened(address: str, timeout_s: float) -> Bucket:
+        if not there:
+            raise RemoteError(f"there is no bucket at {address}")
+        return Bucket(store, address)
+
+    monkeypatch.setattr(Bucket, "open", opened)
+    return Place(own, there.clear, lambda: there.append(True))
 
 
 def _moto(own: dict[str, str]) -> Iterator[Place]:

@@ -60,6 +60,11 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """Of each kind of store the variables of which one has to be set. Without any, obstore would ask an address that only a
 machine in a cloud has, and wait for it; the last ones of S3 and Google say that this is such a machine."""
+_NEEDS = {
+    "s3": "s3://bucket/prefix",
+    "gs": "gs://bucket/prefix, with a key that can be read",
+    "az": "az://container/prefix, with AZURE_STORAGE_ACCOUNT_NAME in the environment",
+}
 _OWN_GOOGLE = Path("~/.config/gcloud/application_default_credentials.json")
 
 _STATUS = re.compile(r"status code: (\d{3})")
@@ -74,6 +79,7 @@ _DENIED = frozenset(
         "AuthenticationFailed",
     ]
 )
+_ELSEWHERE = frozenset({"PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException"})
 _GONE = frozenset({"NoSuchBucket", "ContainerNotFound"})
 
 
@@ -104,8 +110,9 @@ class Bucket:
                 },
                 retry_config={"max_retries": 2, "retry_timeout": timedelta(seconds=TRIES_S), "backoff": backoff},
             )
-        except (BaseError, ValueError) as error:
-            raise _told(address, error) from None
+        except (BaseError, ValueError):
+            hint = f"{_NEEDS[address.partition(':')[0]]}; docs/team.md has all"
+            raise UsageError(f"store.remote is {address}, which names no store", hint=hint) from None
         return cls(store, address)
 
     def get(self, name: str, most: int) -> bytes | None:
@@ -198,6 +205,8 @@ def _told(shown: str, error: Exception) -> RemoteError:
     ):
         hint = "the keys in the environment are missing, expired, or may not do this there"
         return RemoteDenied(f"{shown} refuses us{f' ({said})' if said else ''}", hint=hint)
+    if code in _ELSEWHERE or "incorrectly configured region" in text:
+        return RemoteError(f"{shown} is not where it is looked for", hint="AWS_REGION is that of the bucket")
     if said:
         return RemoteError(f"{shown} answers {said}", hint="try again later: what is made here is kept")
     if "kind: Timeout" in text:
