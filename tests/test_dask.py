@@ -216,10 +216,11 @@ def test_a_drawing_names_every_file_that_it_holds(tmp_path: Path) -> None:
     )
     drawing = Drawing("Title", None, None, None, None, userfiles.PictureFile(picture, "4" * 64), own,
                       userfiles.FontFile(font, "5" * 64))  # fmt: skip
+    drawing = dataclasses.replace(drawing, images=(("badge", userfiles.PictureFile(picture, "6" * 64)),))
     optional = {f.name for c in (Drawing, Identity) for f in dataclasses.fields(c) if "File" in str(f.type)}
-    assert optional == {"picture", "emoji", "title_font", "label_font", "logo"}
+    assert optional == {"picture", "emoji", "images", "title_font", "label_font", "logo"}
     assert (
-        {file.sha256 for file in drawing.files} == {file.sha256 for file in held(drawing)} == {n * 64 for n in "12345"}
+        {file.sha256 for file in drawing.files} == {file.sha256 for file in held(drawing)} == {n * 64 for n in "123456"}
     )
     places = {file.sha256: Path("elsewhere", file.sha256) for file in drawing.files}
     assert {file.path for file in held(drawing.moved(places))} == set(places.values())
@@ -229,6 +230,8 @@ def held(value: Any) -> list[Any]:
     """Every file below a dataclass."""
     if isinstance(value, userfiles.FontFile | userfiles.PictureFile):
         return [value]
+    if isinstance(value, tuple):
+        return [file for part in value for file in held(part)]
     if not dataclasses.is_dataclass(value):
         return []
     return [file for f in dataclasses.fields(value) for file in held(getattr(value, f.name))]

@@ -142,6 +142,22 @@ def test_a_colour_that_nobody_can_read_is_refused(tmp_path: Path) -> None:
     assert loaded(tmp_path, **given, texts={"title": outlined})
 
 
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"kind": "polygon", "points": [[0, 100], [900, 100], [800, 600], [0, 600]]},
+        {"kind": "circle", "box": {"x": -100, "y": -100, "w": 1000, "h": 900}, "bleed": True},
+    ],
+)
+def test_any_shape_that_holds_a_text_is_its_ground(shape: dict[str, Any], tmp_path: Path) -> None:
+    """A slanted band and a disc, too; a text that reaches beyond it stands on the picture, which decides."""
+    shapes = {"band": {**shape, "fill": "#FFE600"}}
+    [told] = refused(tmp_path, shapes=shapes, texts={"title": {**TITLE, "fill": "#FFFFFF"}})
+    assert "on `band`" in told
+    beyond = {**TITLE, "fill": "#FFFFFF", "box": {"x": 64, "y": 200, "w": 1100, "h": 300}}
+    assert loaded(tmp_path, shapes=shapes, texts={"title": beyond})
+
+
 def test_templates_that_extend_each_other_in_a_circle_are_told(tmp_path: Path) -> None:
     """The way round is named."""
     saved(tmp_path, "one", extends="two", layout={"texts": {"title": TITLE}})

@@ -44,7 +44,7 @@ def test_a_series_is_told_what_it_wishes_in_vain(project: Project, fields: dict[
 
 def test_an_items_picture_needs_a_place(project: Project) -> None:
     """Told where nothing is to do, too, and by plain runs; a template with a slot shows it."""
-    told = "the `picture` of 2 items has no effect: template plain does not show it; corner-card, news-bar and"
+    told = "the `picture` of 2 items has no effect: template plain does not show it; corner-card, guest, news-bar and"
     assert project.batch().code == 0
     project.playlist([item(n, picture="specs/guest.png") for n in (1, 2)])
     assert told in project.batch().err

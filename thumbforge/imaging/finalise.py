@@ -46,12 +46,12 @@ class Drawing:
     kicker: str | None = None
     series: str | None = None
     picture: PictureFile | None = None
-    texts: tuple[tuple[str, str], ...] = ()
-    images: tuple[tuple[str, PictureFile], ...] = ()
     brand: Identity | None = None
     emoji: FontFile | None = None
     scene: Scene | None = None
     """What `local` placed the subject by; `pixels.placed.staged` reckons the place again. None for other art."""
+    texts: tuple[tuple[str, str], ...] = ()
+    images: tuple[tuple[str, PictureFile], ...] = ()
 
     @property
     def files(self) -> tuple[FontFile | PictureFile | File, ...]:

@@ -42,16 +42,21 @@ def _of_brand(series: Series) -> Iterator[str]:
         return
     by_hero = series.profile.provider == FREE  # whose ground takes the brand's colours, too
     layout = series.template.layout
-    shown = _by_slots(series.brand, layout, by_hero) if isinstance(layout, Layout) else _by_names(series.brand, layout)
+    shown = (
+        _by_slots(series.brand, layout, by_hero)
+        if isinstance(layout, Layout)
+        else _by_names(series.brand, layout, by_hero)
+    )
     for field, (wish, place) in shown.items():
         if wish and not place:
             yield _unseen(series, f"`brand.{field}`", "another template does")
 
 
-def _by_names(brand: Brand, layout: Layers) -> dict[str, tuple[object, object]]:
+def _by_names(brand: Brand, layout: Layers, by_hero: bool) -> dict[str, tuple[object, object]]:
     """In version 2 a brand takes the place of what the layout names alike."""
-    colors = {f"colors.{name}": (value, name in layout.colors) for name, value in brand.colors if value}
-    fonts = {f"fonts.{name}": (value, name in layout.fonts) for name, value in brand.fonts if value}
+    grounds = ("panel", "accent", "badge") if by_hero else ()
+    colors = {f"colors.{name}": (value, name in layout.colors or name in grounds) for name, value in brand.colors}
+    fonts = {f"fonts.{name}": (value, name in layout.fonts) for name, value in brand.fonts}
     return {"logo": (brand.logo, layout.shows("logo")), **colors, **fonts}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from math import cos, radians, sin
 
 from thumbforge.layers import PICTURE_COLOURS, SUBJECT, Area, Gradient, Image, Layer, Layers, Loc, Shape, Text
@@ -217,11 +217,27 @@ def _ground_of(name: str, text: Text, layout: Layers) -> tuple[list[str], str]:
 
 
 def _holds(shape: Shape, box: Area) -> bool:
+    """Whether a box lies inside a shape."""
+    found = [(x, y) for x in (box.x, box.x + box.w) for y in (box.y, box.y + box.h)]
+    if shape.kind == "polygon":
+        return all(_inside(point, shape.points) for point in found)
     own = shape.box
-    if shape.kind != "rectangle" or own is None:
+    if own is None:
         return False
-    inside = own.x <= box.x and own.y <= box.y
-    return inside and box.x + box.w <= own.x + own.w and box.y + box.h <= own.y + own.h
+    if shape.kind == "circle":
+        return all(((2 * (x - own.x) / own.w) - 1) ** 2 + ((2 * (y - own.y) / own.h) - 1) ** 2 <= 1 for x, y in found)
+    return all(own.x <= x <= own.x + own.w and own.y <= y <= own.y + own.h for x, y in found)
+
+
+def _inside(point: tuple[float, float], corners_: Sequence[tuple[int, int]]) -> bool:
+    """By how many sides lie to the right of the point."""
+    x, y = point
+    inside = False
+    for n, (x1, y1) in enumerate(corners_):
+        x0, y0 = corners_[n - 1]
+        if (y0 > y) != (y1 > y) and x < x0 + (y - y0) / (y1 - y0) * (x1 - x0):
+            inside = not inside
+    return inside
 
 
 def _flat(found: Iterable[str], layout: Layers) -> list[str]:
