@@ -26,6 +26,7 @@ NAMES = (
     "provider_bound",
     "throughput",
     "finalise",
+    "layers",
     "looks",
     "startup",
     "ledger",

@@ -34,7 +34,7 @@ _BADGE = (64, 64, 96, 16)
 
 
 def measure(*, quick: bool = False) -> list[Figure]:
-    asked, bright = _art(scratch() / "asked.jpg", "#10141C"), _art(scratch() / "bright.jpg", "#E8E0C8")
+    asked, bright = art_of(scratch() / "asked.jpg", "#10141C"), art_of(scratch() / "bright.jpg", "#E8E0C8")
     rounds = 5 if quick else ROUNDS
     return [
         _compare("1920x1080", asked, 1920, 1080, rounds, at_most(1.15)),
@@ -64,7 +64,7 @@ def _compare(what: str, art: Path, width: int, height: int, repeats: int, target
     )
 
 
-def _art(path: Path, left: str) -> Path:
+def art_of(path: Path, left: str) -> Path:
     """A noisy picture of the size that services give, as JPEG; its left half has this colour under the noise."""
     fading = Image.linear_gradient("L").rotate(90).resize((1376, 768))
     picture = Image.composite(Image.new("RGB", (1376, 768), "#D07040"), Image.new("RGB", (1376, 768), left), fading)
@@ -80,12 +80,12 @@ def _art(path: Path, left: str) -> Path:
 
 def _bare(art: Path, width: int, height: int, target: Path) -> None:
     picture = Image.open(art).convert("RGB")
-    picture = picture.resize((width, height), Image.Resampling.LANCZOS, box=_middle(picture, width / height))
+    picture = picture.resize((width, height), Image.Resampling.LANCZOS, box=middle(picture, width / height))
     _scrim(picture)
     share = width / 1280
     size = _LETTER * share
-    mask, at = _text(LINES, size, (_SPACE * share, 410 * share))
-    outline = _grown(mask, _STROKE * size)
+    mask, at = text_mask(LINES, size, (_SPACE * share, 410 * share))
+    outline = grown(mask, _STROKE * size)
     shadow = outline.reduce(4).filter(ImageFilter.GaussianBlur(0.05 * size / 4)).resize(mask.size)
     picture.paste((0, 0, 0), (at[0] + round(0.03 * size), at[1] + round(0.05 * size)), shadow)
     picture.paste((8, 8, 12), at, outline)
@@ -94,7 +94,7 @@ def _bare(art: Path, width: int, height: int, target: Path) -> None:
     picture.save(target, "JPEG", quality=encode.BEST, subsampling=0, optimize=True, icc_profile=encode.srgb_profile())
 
 
-def _middle(picture: Image.Image, ratio: float) -> tuple[float, float, float, float]:
+def middle(picture: Image.Image, ratio: float) -> tuple[float, float, float, float]:
     high = picture.width / ratio
     top = (picture.height - high) / 2
     return (0, top, picture.width, top + high) if top >= 0 else (0, 0, picture.width, picture.height)
@@ -108,7 +108,7 @@ def _scrim(picture: Image.Image) -> None:
 
 def _badge(picture: Image.Image, share: float) -> None:
     left, top, height, radius = (round(side * share) for side in _BADGE)
-    mask, at = _text((PART,), 66 * share, (left + 0.24 * height, top + 0.8 * height))
+    mask, at = text_mask((PART,), 66 * share, (left + 0.24 * height, top + 0.8 * height))
     wide = mask.width + round(0.3 * height)
     large = Image.new("L", (wide * 4, height * 4))
     ImageDraw.Draw(large).rounded_rectangle((0, 0, wide * 4 - 1, height * 4 - 1), radius * 4, fill=255)
@@ -116,7 +116,7 @@ def _badge(picture: Image.Image, share: float) -> None:
     picture.paste((8, 8, 12), at, mask)
 
 
-def _text(lines: tuple[str, ...], size: float, pen: tuple[float, float]) -> tuple[Image.Image, tuple[int, int]]:
+def text_mask(lines: tuple[str, ...], size: float, pen: tuple[float, float]) -> tuple[Image.Image, tuple[int, int]]:
     """The mask of some lines in Anton, each glyph drawn by HarfBuzz, and where its corner lies."""
     face = fonts.face("anton")
     pad, scale = ceil(size * 0.3), size / face.upem
@@ -156,7 +156,7 @@ def _glyph(gid: int, size: float) -> tuple[Image.Image, int, int]:
     return found.image, found.left, found.top
 
 
-def _grown(mask: Image.Image, radius: float) -> Image.Image:
+def grown(mask: Image.Image, radius: float) -> Image.Image:
     for step in range(ceil(radius / 5)):
         grown = mask
         for corner in range(8):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +196,26 @@ def test_words_under_the_duration_mark_are_told(project: Project) -> None:
     assert "texts.title.box reaches under YouTube's duration mark" in told.err
 
 
+def test_a_rule_that_a_text_breaks_is_told_at_its_element(project: Project) -> None:
+    """`validate` draws each template: what breaks a rule on one of three texts is refused, in both versions; what only
+    warns is told and is no fault."""
+    bright = {"color": "#F4F4F4", "help": "none", "stroke": 0}
+    white = {"box": {"x": 0, "y": 0, "w": 1280, "h": 720}, "color": "#FFFFFF"}
+    project.write("specs/templates/pale.yaml", {"extends": "minimal", "layout": {"title": bright, "panels": [white]}})
+    shapes = {"over": {"kind": "rectangle", "box": {"x": 64, "y": 180, "w": 420, "h": 340}, "fill": "#204060"}}
+    saved(project.root, "under", layout={"texts": {"title": TITLE}, "shapes": shapes, "order": ["title", "over"]})
+    told = project.run("template", "validate", "pale", "under")
+    assert told.code == 2
+    assert "specs/templates/pale.yaml:3: layout.title: the shortest text: text.contrast: 1." in told.err
+    assert "layout.texts.title: the shortest text: text.hidden" in told.err
+    saved(project.root, "small", layout={"texts": {"title": {**TITLE, "size": 50, "box": {**TITLE["box"], "h": 60}}}})  # type: ignore[dict-item]
+    told = project.run("template", "validate", "small")
+    assert told.code == 0
+    assert "small: the longest text: text.truncated" in told.err
+    [row] = project.shown("template", "validate", "small")["templates"]
+    assert any("text.height" in warning for warning in row["warnings"])
+
+
 # extending
 
 
@@ -353,6 +374,17 @@ def test_a_brand_takes_the_place_of_what_a_layout_names_alike(art: Path, tmp_pat
     assert (branded.fonts["title"], branded.colors) == ("inter", {"panel": "#0000FF", "paper": "#FFFFFF"})
 
 
+def test_what_a_brand_wishes_in_vain_is_told(project: Project) -> None:
+    """Of a layout that names no such colour and shows no logo."""
+    saved(project.root, "mine", layout={"texts": {"title": TITLE}, "colors": {"label": "#FFFFFF"}})
+    Image.new("RGB", (20, 20)).save(project.root / "logo.png")
+    project.series(template="mine", brand={"colors": {"label": "#FFFF00", "scrim": "#000000"}, "logo": "logo.png"})
+    told = project.run("batch", "series=show", "--dry-run").err
+    assert "`brand.colors.scrim` has no effect" in told
+    assert "`brand.logo` has no effect" in told
+    assert "label" not in told
+
+
 # files and keys
 
 
@@ -433,6 +465,13 @@ def test_a_text_may_be_any_field_or_expression(project: Project) -> None:
     told = project.run("template", "validate", "mine")
     assert told.code == 2
     assert "layout.texts.tag.text" in told.err
+
+
+def test_a_layout_goes_to_another_process_whole() -> None:
+    """As a cluster's workers are given it: equal, with the same hash and content."""
+    layout = layers(shapes={"it": {"kind": "line", "points": [[1, 2], [3, 4]], "fill": "#00FF00"}})
+    there = pickle.loads(pickle.dumps(layout))
+    assert (there, hash(there), there.content) == (layout, hash(layout), layout.content)
 
 
 # where the subject goes

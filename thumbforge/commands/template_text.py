@@ -30,7 +30,8 @@ def _mapping(dumper: yaml.SafeDumper, data: dict[str, Any]) -> yaml.MappingNode:
 
 
 def _sequence(dumper: yaml.SafeDumper, data: list[Any]) -> yaml.SequenceNode:
-    return dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=_is_flat(data))
+    points = all(isinstance(value, list) and _is_flat(value) for value in data)
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=points or _is_flat(data))
 
 
 def _is_flat(values: Any) -> bool:

@@ -25,8 +25,9 @@ _MADE_AT, _PROFILE_ID = slice(24, 36), slice(84, 100)
 def write(picture: Image.Image, target: Path, output: models.Output) -> None:
     """Write `picture` (RGB) to `target`. At most 6 encodings, normally one. A file that stays over
     `output.max_bytes` is left for the report to refuse."""
-    picture = picture.copy()
-    picture.info = {}  # Pillow writes comments, profiles and text that came with the art unless they are taken away
+    if picture.info:  # Pillow writes comments, profiles and text that came with the art unless they are taken away
+        picture = picture.copy()
+        picture.info = {}
     if output.format == "png":
         picture.save(target, "PNG", compress_level=_PNG_LEVEL, icc_profile=srgb_profile())
         if target.stat().st_size > output.max_bytes:

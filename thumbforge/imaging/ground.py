@@ -81,8 +81,10 @@ def plan(
     hue = tones.hue_of(_mean(picture, text.ground))
     tone, ground = contrast.tones(picture), text.ground
     dark = _Need(text, tone, ground, colour.luminance(tones.shade(hue)), dark=True)
-    light = _Need(text, tone, ground, colour.luminance(tones.glow(hue)), dark=False)
-    need = min(dark, light, key=lambda found: found.cost)
+    need = dark
+    if any(worst > 0 for worst in dark.worst.values()):
+        light = _Need(text, tone, ground, colour.luminance(tones.glow(hue)), dark=False)
+        need = min(dark, light, key=lambda found: found.cost)
     found = Ground(on, dark=need.dark, words=len(letters.words), em=letters.em)
     failing = [word for word in letters.words if need.worst[word] > 0]
     if not failing or how == "none":

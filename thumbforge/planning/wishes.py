@@ -41,12 +41,8 @@ def _of_brand(series: Series) -> Iterator[str]:
     if series.brand is None:
         return
     by_hero = series.profile.provider == FREE  # whose ground takes the brand's colours, too
-    layout = series.template.layout
-    shown = (
-        _by_slots(series.brand, layout, by_hero)
-        if isinstance(layout, Layout)
-        else _by_names(series.brand, layout, by_hero)
-    )
+    brand, layout = series.brand, series.template.layout
+    shown = _by_slots(brand, layout, by_hero) if isinstance(layout, Layout) else _by_names(brand, layout, by_hero)
     for field, (wish, place) in shown.items():
         if wish and not place:
             yield _unseen(series, f"`brand.{field}`", "another template does")

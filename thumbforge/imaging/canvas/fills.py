@@ -35,6 +35,10 @@ class Ramp:
         return any(opacity < 1 for _, _, opacity in self.stops)
 
     @property
+    def one_colour(self) -> bool:
+        return len({rgb for _, rgb, _ in self.stops}) == 1
+
+    @property
     def solid(self) -> bool:
         """Whether it hides what lies under it."""
         return all(opacity > 0.5 for _, _, opacity in self.stops)
@@ -51,17 +55,27 @@ def fill(picture: Image.Image, form: Form, paint: Paint, opacity: float = 1.0) -
             picture.paste(paint, form.at, dimmed(form.mask, opacity))
         return
     colours, clear = _gradient(paint, form.mask.size)
-    mask = dimmed(form.mask, opacity)
-    picture.paste(colours, form.at, ImageChops.multiply(mask, clear) if clear else mask)
+    mask = clear if clear and form.plain else ImageChops.multiply(form.mask, clear) if clear else form.mask
+    picture.paste(paint.stops[0][1] if paint.one_colour else colours, form.at, dimmed(mask, opacity))
 
 
-def shadow(picture: Image.Image, form: Form, by: tuple[float, float], blur: float, rgb: Rgb, opacity: float) -> None:
-    soft, at = _soft(form, blur / 2)
+def shadow(
+    picture: Image.Image,
+    form: Form,
+    by: tuple[float, float],
+    blur: float,
+    rgb: Rgb,
+    opacity: float,
+    *,
+    kept: bool = False,
+) -> None:
+    """`kept`: the form is that of a shape, which the next picture has, too."""
+    soft, at = (_kept_soft if kept else _soft)(form, blur / 2)
     picture.paste(rgb, (at[0] + round(by[0]), at[1] + round(by[1])), dimmed(soft, opacity))
 
 
-def glow(picture: Image.Image, form: Form, size: float, rgb: Rgb, opacity: float) -> None:
-    soft, at = _soft(form, size / 2)
+def glow(picture: Image.Image, form: Form, size: float, rgb: Rgb, opacity: float, *, kept: bool = False) -> None:
+    soft, at = (_kept_soft if kept else _soft)(form, size / 2)
     picture.paste(rgb, at, dimmed(soft, opacity * _FULL))
 
 
@@ -71,6 +85,10 @@ def grown(form: Form, width: float) -> Form:
     wider = Image.new("L", (form.mask.width + 2 * pad, form.mask.height + 2 * pad))
     wider.paste(form.mask, (pad, pad))
     return Form(masks.grown(wider, width), (form.at[0] - pad, form.at[1] - pad))
+
+
+kept_grown = lru_cache(maxsize=24)(grown)
+"""The same of a shape's form, which the next picture has, too."""
 
 
 def dimmed(mask: Image.Image, opacity: float) -> Image.Image:
@@ -86,6 +104,9 @@ def _soft(form: Form, sigma: float) -> tuple[Image.Image, tuple[int, int]]:
     soft = room.filter(ImageFilter.GaussianBlur(sigma / _QUARTER)) if sigma > 0 else room
     large = soft.resize((soft.width * _QUARTER, soft.height * _QUARTER), Image.Resampling.BILINEAR)
     return large, (form.at[0] - pad, form.at[1] - pad)
+
+
+_kept_soft = lru_cache(maxsize=24)(_soft)
 
 
 @lru_cache(maxsize=6)

@@ -58,7 +58,7 @@ def shape(canvas: Canvas, layer: Shape, spared: Image.Image | None = None) -> La
     shade = layer.opacity < 1 or (isinstance(paint, Ramp) and paint.clear)
     if shade and spared:
         form = Form(ImageChops.subtract(form.mask, spared.crop(form.box)), form.at)
-    outer = _around(canvas, layer, form)
+    outer = _around(canvas, layer, form, kept=not (clip or (shade and spared)))
     fills.fill(canvas.picture, form, paint, layer.opacity)
     solid = not isinstance(paint, Ramp) or paint.solid
     return Laid(outer, layer.opacity if solid else 0.0, shade=not solid or layer.opacity <= 0.5)
@@ -75,7 +75,7 @@ def image(canvas: Canvas, layer: Picture, source: Image.Image) -> Laid | None:
         photo = forms.turned(photo, middle, layer.rotate).mask
     if clip := canvas.clip_of(layer):
         form = form.within(clip)
-    outer = _around(canvas, layer, form)
+    outer = _around(canvas, layer, form, kept=form is _frame(canvas, layer))
     if layer.fill is not None:
         ground = forms.rectangle(layer.box, layer.corner, layer.rotate, canvas.scale, canvas.picture.size)
         ground = ground.within(clip) if clip else ground
@@ -84,16 +84,18 @@ def image(canvas: Canvas, layer: Picture, source: Image.Image) -> Laid | None:
     return Laid(outer, layer.opacity, shade=layer.opacity <= 0.5)
 
 
-def _around(canvas: Canvas, layer: Shape | Picture, form: Form) -> Form:
-    """Glow, shadow and outline, which lie under the element; the form with its outline."""
+def _around(canvas: Canvas, layer: Shape | Picture, form: Form, *, kept: bool) -> Form:
+    """Glow, shadow and outline, which lie under the element; the form with its outline. `kept` where that is a shape's
+    own, which the next picture has, too."""
     scale, tones, layout, picture = canvas.scale, canvas.tones, canvas.layout, canvas.picture
-    outer = fills.grown(form, layer.stroke.width * scale) if layer.stroke else form
+    grown = fills.kept_grown if kept else fills.grown
+    outer = grown(form, layer.stroke.width * scale) if layer.stroke else form
     if own := layer.glow:
         rgb = shape_in(tones, layout.colour(own.color))
-        fills.glow(picture, outer, own.size * scale, rgb, own.opacity * layer.opacity)
+        fills.glow(picture, outer, own.size * scale, rgb, own.opacity * layer.opacity, kept=kept)
     if shadow := layer.shadow:
         rgb, by = shape_in(tones, layout.colour(shadow.color)), (shadow.x * scale, shadow.y * scale)
-        fills.shadow(picture, outer, by, shadow.blur * scale, rgb, shadow.opacity * layer.opacity)
+        fills.shadow(picture, outer, by, shadow.blur * scale, rgb, shadow.opacity * layer.opacity, kept=kept)
     if layer.stroke:
         fills.fill(picture, outer, shape_in(tones, layout.colour(layer.stroke.color)), layer.opacity)
     return outer
@@ -102,11 +104,19 @@ def _around(canvas: Canvas, layer: Shape | Picture, form: Form) -> Form:
 def _cover(canvas: Canvas, layer: Picture, source: Image.Image) -> tuple[Image.Image, Form]:
     left, top, right, foot = slots.scaled(layer.box, canvas.scale)
     size = right - left, foot - top
-    large = forms.rectangle(layer.box.model_copy(update={"x": 0, "y": 0}), layer.corner, 0, canvas.scale, size).mask
+    form = _frame(canvas, layer)
+    if form.mask.size != size:  # it bleeds
+        at_origin = layer.box.model_copy(update={"x": 0, "y": 0})
+        form = Form(forms.rectangle(at_origin, layer.corner, 0, canvas.scale, size).mask, (left, top))
     if source.getchannel("A").getextrema()[0] == 255:
-        return crop.cover(source.convert("RGB"), *size, layer.focus), Form(large, (left, top))
+        return crop.cover(source.convert("RGB"), *size, layer.focus), form
     photo = _filling(source, size, layer.focus)
-    return photo.convert("RGB"), Form(ImageChops.multiply(large, photo.getchannel("A")), (left, top))
+    return photo.convert("RGB"), Form(ImageChops.multiply(form.mask, photo.getchannel("A")), (left, top))
+
+
+def _frame(canvas: Canvas, layer: Picture) -> Form:
+    """The box of a picture, as it would be for all pictures of a series."""
+    return forms.rectangle(layer.box, layer.corner, 0, canvas.scale, canvas.picture.size)
 
 
 def _filling(source: Image.Image, size: tuple[int, int], focus: tuple[float, float]) -> Image.Image:

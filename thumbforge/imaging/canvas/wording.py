@@ -50,9 +50,11 @@ class Wording(lettering.Block):
         if self.plate:
             light = colour.luminance(self.plate[1])
         found = tuple(_through(letters_in(tones, ink, light), light, self.text.opacity) for ink in self.inks)
-        bright = colour.luminance(found[0]) < light
-        accent = tones.accent(self.wish.accent, light if bright else min(light, DARK))
-        accent = _through(accent, light, self.text.opacity)
+        accent = found[0]
+        if self.ink.accent:  # the hue of a picture costs as much as a line of text
+            bright = colour.luminance(found[0]) < light
+            accent = tones.accent(self.wish.accent, light if bright else min(light, DARK))
+            accent = _through(accent, light, self.text.opacity)
         return replace(self, fills=found, style=replace(self.style, fill=found[0], accent=accent))
 
     def plain(self) -> Wording:
