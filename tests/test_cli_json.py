@@ -9,7 +9,7 @@ import pytest
 from tests.project import ALL_MARKED, Project, item, video
 
 SUMMARY = {"total", "completed", "failed", "pending"}
-BATCH = {"run", "summary", "items", "reference_ignored", "look", "unlike", "exit_code"}
+BATCH = {"run", "summary", "items", "reference_ignored", "look", "older", "orphans", "unlike", "exit_code"}
 ITEM = {
     "part", "position", "video", "title", "action", "iteration_id", "status", "compliant", "subject", "final_asset",
     "error", "hint", "exported",

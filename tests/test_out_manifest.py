@@ -18,8 +18,8 @@ def test_it_names_each_picture_that_lies_there(project: Project) -> None:
     project.playlist([item(2), item(1, part=None, title="Trailer"), item(3)])
     assert project.batch("only=2-3").code == 0
     told = manifest(project)
-    assert (told["series"], told["playlist"], told["template"]) == (
-        "show", "PLshow0000000000", {"name": "plain", "version": 1},
+    assert (told["series"], told["declared"], told["playlist"], told["template"]) == (
+        "show", True, "PLshow0000000000", {"name": "plain", "version": 1},
     )  # fmt: skip
     assert [(e["file"], e["position"], e["part"], e["title"]) for e in told["items"]] == [
         (f"02-{video(2)}.jpg", 1, 2, "Lesson 2"),

@@ -33,7 +33,11 @@ def _status(project: Project, arguments: Arguments) -> int:
     exit_code = fault.exit_code if fault else Exit.DONE
     if arguments.as_json:
         series, budget = [standing.as_dict() for standing in found], [each.as_dict() for each in _budgets(found)]
-        print_json({"series": series, "budget": budget, "unsent": _unsent(project), "exit_code": exit_code})
+        from thumbforge.making.out.orphans import left_by
+
+        left = [one.path for one in left_by(project, [standing.planned for standing in found])]
+        told = {"series": series, "orphans": left, "budget": budget, "unsent": _unsent(project)}
+        print_json({**told, "exit_code": exit_code})
     else:
         _print(project, found, is_empty=not names)
     return fail(fault, as_json=arguments.as_json) if fault else Exit.DONE
@@ -44,6 +48,7 @@ def _print(project: Project, found: Sequence[Standing], *, is_empty: bool) -> No
 
     if is_empty:
         write("No series yet.")
+        _print_out(project, ())
         write(f"Next: {_first_step(project)}")
         return
     if not found:
@@ -63,6 +68,7 @@ def _print(project: Project, found: Sequence[Standing], *, is_empty: bool) -> No
         if standing.lock == "stale" or (standing.lock == "none" and standing.done):
             state = "is out of date" if standing.lock == "stale" else "is not there yet"
             write(f"The lock file of {standing.name} {state}.")
+    _print_out(project, found)
     for command in [standing.next for standing in found if standing.next]:
         write(f"Next: {command}")
     for standing in found:
@@ -71,6 +77,22 @@ def _print(project: Project, found: Sequence[Standing], *, is_empty: bool) -> No
             write(f"{counted(standing.waits, 'picture')} of {standing.name} {has} no room in today's budget.")
     if not any(standing.next or standing.waits for standing in found):
         write("Everything is up to date.")
+
+
+def _print_out(project: Project, found: Sequence[Standing]) -> None:
+    """What lies in out/ besides what the specs want."""
+    from thumbforge.commands.telling.view import write
+    from thumbforge.making.out import mixture, orphans
+    from thumbforge.making.out.orphans import left_by
+
+    for standing in found:
+        if mixed := mixture.told(standing.name, standing.rows):
+            write(f"{mixed}.")
+        if names := mixture.renamed(standing.rows):
+            have, them = ("has its old name", "it") if names == 1 else ("have their old names", "them")
+            write(f"{counted(names, 'file')} in out/{standing.name}/ {have}: the next batch renames {them}.")
+    for line in orphans.told(left_by(project, [standing.planned for standing in found])):
+        write(f"{line}.")
 
 
 def _unsent(project: Project) -> int:

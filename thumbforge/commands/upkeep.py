@@ -106,17 +106,23 @@ def _rebuild(project: Project, arguments: Arguments) -> int:
 
 
 def _prune(project: Project, arguments: Arguments) -> int:
+    from itertools import chain
+
+    from thumbforge.upkeep.out import prune_out
     from thumbforge.upkeep.repair import prune
 
     options = arguments.options
     if options["remote"]:
         return _prune_there(project, arguments)
-    if options["keep"] is None:
-        raise UsageError("prune needs --keep N", hint="thumbforge prune --keep 1; --remote is about the shared store")
+    if options["keep"] is None and not options["orphans"]:
+        hint = "thumbforge prune --keep 1; --orphans is about out/ alone, --remote about the shared store"
+        raise UsageError("prune needs --keep N", hint=hint)
     if options["days"] is not None:
         raise UsageError("--days goes with --remote", hint="thumbforge prune --remote --days 30")
     with _job(project, arguments, "repair") as job:
-        found = prune(project, job.database, options["keep"], apply=options["apply"])
+        found = prune_out(project, job.database, apply=options["apply"])
+        if options["keep"] is not None:
+            found = chain(found, prune(project, job.database, options["keep"], apply=options["apply"]))
         return _tell(project, job, job.stoppable(found), arguments)
 
 
@@ -125,8 +131,9 @@ def _prune_there(project: Project, arguments: Arguments) -> int:
     from thumbforge.upkeep.shared_care import prune_there
 
     options = arguments.options
-    if options["keep"] is not None:
-        raise UsageError("--keep is about this machine's store", hint="thumbforge prune --remote --days 30")
+    if options["keep"] is not None or options["orphans"]:
+        told = "--keep is about this machine's store" if options["keep"] is not None else "--orphans is about out/"
+        raise UsageError(told, hint="thumbforge prune --remote --days 30")
     days = DAYS if options["days"] is None else options["days"]
     remote = open_remote(project.settings, project.root)
     if options["apply"]:
@@ -237,12 +244,13 @@ class Repair(ThumbCommand):
 
 class Prune(ThumbCommand):
     name = "prune"
-    doc_purpose = "drop superseded takes and finals"
+    doc_purpose = "drop superseded takes and finals, and what nothing wants in out/"
     doc_description = (
-        "Keeps what is in use, and of each item the newest superseded ones. --keep 0 keeps what is in use. "
+        "Keeps what is in use, and of each item the newest superseded ones. --keep 0 keeps what is in use. What lies "
+        "in out/ of items and series that are gone goes as well. "
         "With --remote it is about the shared store alone."
     )
-    example = "prune --keep 1; prune --keep 1 --apply; prune --remote --days 30"
+    example = "prune --keep 1; prune --orphans --apply; prune --remote --days 30"
     verbs = (
         Verb(
             "",
@@ -251,6 +259,7 @@ class Prune(ThumbCommand):
             "shows what would go",
             (
                 Option("keep", "superseded ones of each item to keep", whole(0, 999_999), "N"),
+                flag("orphans", "without --keep: only what nothing wants in out/"),
                 flag("remote", "in the shared store, what no lock file of this project names, instead"),
                 Option("days", f"with --remote: what is younger stays (default {DAYS})", whole(0, 36_500), "N"),
                 _APPLY,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal
 
@@ -23,6 +23,7 @@ from thumbforge.providers.registry import capabilities_of
 from thumbforge.settings import Settings
 from thumbforge.specs.locks import Lock
 from thumbforge.store.database import Database
+from thumbforge.store.exports import Export
 from thumbforge.store.looks import Fresh
 from thumbforge.store.spending import day_of, spent_on
 
@@ -38,6 +39,7 @@ class PlannedSeries:
     candidate; `spent` is what a run that is resumed has spent, as its `max_cost` counts it, `budget` what all runs of
     today may, where that is set and concerns the profile. `fresh` is what had to be read of the store and out/ to know
     how things stand. `lock` is the lock file, which goes before what the ledger has chosen.
+    `left` is what was put into out/ for items that it no longer has.
     """
 
     series: Series
@@ -52,6 +54,7 @@ class PlannedSeries:
     budget: DayBudget | None = None
     fresh: tuple[Fresh, ...] = ()
     lock: Lock | None = None
+    left: Mapping[str, Export] = field(default_factory=dict)
 
     def look_of(self, rows: Iterable[Row]) -> Chosen | None:
         """What `look: auto` takes, where one of these rows is painted: a hero is not opened for nothing."""
@@ -109,7 +112,7 @@ def decide(project: Project, planned: PlannedSeries, database: Database | None) 
     snapshot = with_recorded(snapshot, project.store, planned.wanted)
     rows = plan(planned.wanted, snapshot, planned.limits)
     budget = day_budget(project.settings, planned.series.profile, database)
-    return replace(planned, rows=rows, budget=budget, fresh=snapshot.fresh)
+    return replace(planned, rows=rows, budget=budget, fresh=snapshot.fresh, left=snapshot.left)
 
 
 def day_budget(settings: Settings, profile: Profile, database: Database | None) -> DayBudget | None:

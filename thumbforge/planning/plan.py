@@ -223,6 +223,8 @@ def _stand(row: Callable[..., Row], wanted: Wanted, final: KnownFinal, snapshot:
     was = _name_until_now(export, final, path) if "export" in restore else ""
     if restore and reason == "up to date":
         reason = f"renamed from {was}" if was else f"{' and '.join(restore)} restored"
+    if "export" in restore and export and export.final_key != final.final_key:
+        row = partial(row, changes=_changes(wanted, snapshot.take_of(wanted), None, snapshot))
     return row(reason=reason, status="completed", restore=restore, moved_from=was)
 
 

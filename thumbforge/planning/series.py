@@ -59,7 +59,7 @@ class SeriesRequest:
 class Series:
     """A declared batch with everything looked up. `vars` are the series' with the command's on top; `prompt_append`
     is what a refinement of a hero adds to the rendered prompt. `identity` is the brand with its files found; an
-    item's picture counts from `root`."""
+    item's picture counts from `root`. `is_declared`: it stands in specs/series."""
 
     name: str
     playlist_name: str
@@ -80,6 +80,7 @@ class Series:
     root: Path = Path()
     staging: Staging = UNSAID
     consistency: str = "warn"
+    is_declared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +195,7 @@ def _build(lookup: Lookup, name: str, playlist: LoadedPlaylist, spec: SeriesSpec
         brand=spec.brand,
         staging=_staged(lookup, name, spec, hero),
         consistency=spec.consistency,
+        is_declared=name in lookup.catalog.series_names(),
         **look(spec.brand, lookup.root, lookup.settings, name),
     )
 

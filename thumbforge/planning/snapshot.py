@@ -49,7 +49,8 @@ class Snapshot:
     in out/ under an item's name, where the item has a final. `ignoring` are the art keys whose provider did not look
     at the reference. `previous` is what the last picture of a changed item was made of, for explanations. `fresh` is
     what had to be read to know all this. `chosen` is what the lock file says of an item, by item key, where that is of
-    the request that the specs make: it goes before what this ledger chose."""
+    the request that the specs make: it goes before what this ledger chose. `left` is what was put into out/ for items
+    that are not among those asked for."""
 
     now: float
     iterations: Mapping[str, KnownIteration] = field(default_factory=dict)
@@ -65,6 +66,7 @@ class Snapshot:
     previous: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     fresh: tuple[Fresh, ...] = ()
     chosen: Mapping[str, Entry] = field(default_factory=dict)
+    left: Mapping[str, Export] = field(default_factory=dict)
 
     def take_of(self, wanted: Wanted) -> int:
         """The take in use, else the first one that is wanted."""
@@ -126,6 +128,7 @@ class _Reader:
         )
         keys = {w.item_key: w.final_key(a.picture.sha256) for w in wanted if (a := art.get(art_keys[w.item_key]))}
         out, current = exports.of_series(self._database, self._series), set(keys.values())
+        left = {key: out[key] for key in out.keys() - {item.item_key for item in wanted}}
         for item in wanted if entries else ():
             if (entry := entries.get(item.item_key)) and (export := self._approved(item, entry, chosen, out)):
                 out[item.item_key] = export
@@ -145,6 +148,7 @@ class _Reader:
             ignoring=ignoring,
             previous={key: m for key in changed if (m := self._store.manifest(out[key].final_key))},
             fresh=tuple(self._fresh),
+            left=left,
         )
 
     def _asset(self, picture: StoredPicture) -> Damage | State:

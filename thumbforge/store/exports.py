@@ -39,6 +39,19 @@ def _export(row: sqlite3.Row) -> Export:
     return Export(**{**values, "locked": bool(row["locked"])})
 
 
+def series_names(database: Database) -> list[str]:
+    """Every series that something was put into out/ for."""
+    return [row["series"] for row in database.rows("SELECT DISTINCT series FROM export ORDER BY series")]
+
+
+def forget(database: Database, series: str, item_key: str, sha256: str) -> None:
+    """Drop the row of a file that is gone, unless another file was put there meanwhile."""
+    with database.write("export.row") as connection:
+        connection.execute(
+            "DELETE FROM export WHERE series = ? AND item_key = ? AND sha256 = ?", (series, item_key, sha256)
+        )
+
+
 def files(database: Database) -> list[tuple[str, str]]:
     """(path below out/, sha256) of every export."""
     return [(row["path"], row["sha256"]) for row in database.rows("SELECT path, sha256 FROM export")]

@@ -56,6 +56,14 @@ def insert_run(connection: sqlite3.Connection, run: NewRun, now: float) -> None:
     insert(connection, "run", {**row, "status": "pending", "created_at": now, "updated_at": now})
 
 
+def params_of_last(database: Database, series: str) -> Mapping[str, Any] | None:
+    """What the last batch of a series was about; None where there was none."""
+    row = database.row(
+        "SELECT params_json FROM run WHERE kind = 'batch' AND series = ? ORDER BY created_at DESC LIMIT 1", (series,)
+    )
+    return mapping(row["params_json"]) if row else None
+
+
 def exists(database: Database, run_id: str) -> bool:
     return database.row("SELECT 1 FROM run WHERE id = ?", (run_id,)) is not None
 

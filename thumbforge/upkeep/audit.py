@@ -10,6 +10,8 @@ from typing import Any
 
 from thumbforge import ids
 from thumbforge.errors import ThumbforgeError
+from thumbforge.making.out import mixture
+from thumbforge.making.out.orphans import Unwanted, all_unwanted, orphans
 from thumbforge.planning.decide import plan_series
 from thumbforge.planning.lock import find_lock, is_stale, lock_name, lock_series, named_in_locks
 from thumbforge.planning.project import Project, relative
@@ -61,8 +63,10 @@ def audit(
     notes: list[Finding] = []
     hashes = _check_assets(project, database, findings, check_stop)
     findings.extend(_unsound_rows(database, now))
-    for found, comes_back in _changed_exports(project, database, check_stop):
+    unwanted = list(all_unwanted(project, database))
+    for found, comes_back in _changed_exports(project, database, unwanted, check_stop):
         (notes if comes_back else findings).append(found)
+    notes.extend(Finding("export-orphan", one.path, _ORPHAN[one.why]) for one in orphans(project, unwanted))
     notes.extend(_resumable_runs(database, run_id, now))
     notes.extend(_unwitnessed(project, database))
     for found, is_readable in _locks(project):
@@ -116,18 +120,25 @@ def _unsound_rows(database: Database, now: float) -> Iterator[Finding]:
         yield Finding("attempt-open", attempt_id, f"nobody executes it: run {run_id[:8]} is dead")
 
 
+_ORPHAN = {
+    "item": "of an item that its list no longer has; prune --orphans removes it",
+    "series": "of a series that is gone; prune --orphans removes it",
+}
+
+
 def _changed_exports(
-    project: Project, database: Database, check_stop: Callable[[], None]
+    project: Project, database: Database, unwanted: Sequence[Unwanted], check_stop: Callable[[], None]
 ) -> Iterator[tuple[Finding, bool]]:
-    """Each with whether the next batch puts it right: what is gone or no file comes back, what was edited stays."""
-    ours = Ours(database, project.store)
+    """Each with whether the next batch puts it right: what is gone or no file comes back, where it still is wanted;
+    what was edited stays."""
+    ours, unasked = Ours(database, project.store), {one.export.path for one in unwanted}
     for path, sha256 in exports.files(database):
         check_stop()
         if not names.is_export(path):
             yield Finding("export-name", repr(path[:80]), "is no file in out/"), False
             continue
         found = look(str(names.export_path(project.out, path)), sha256, -1, None)
-        if found.is_right:
+        if found.is_right or (path in unasked and found.sha256 is None):
             continue
         if found.sha256 is not None and not ours.has(found.sha256):
             yield Finding("export-differs", f"out/{path}", "is not the picture that was put there"), False
@@ -164,7 +175,8 @@ def _unwitnessed(project: Project, database: Database) -> Iterator[Finding]:
 
 
 def _locks(project: Project) -> Iterator[tuple[Finding, bool]]:
-    """Lock files that cannot be read, and, as notes, those that do not say what is here: the next batch writes them."""
+    """Lock files that cannot be read, and, as notes, those that do not say what is here, and what lies in out/ as it
+    was before: the next batch puts it right."""
     for name in lock_series(project.root):
         try:
             find_lock(project.root, name)
@@ -175,6 +187,11 @@ def _locks(project: Project) -> Iterator[tuple[Finding, bool]]:
             with project.reading() as database:
                 series = resolve(project.lookup(database), SeriesRequest(series=name))
             planned = plan_series(project, series)
+            if mixed := mixture.told(name, planned.rows):
+                yield Finding("export-mixed", f"out/{name}/", mixed.partition(": ")[2]), True
+            if old := mixture.renamed(planned.rows):
+                told = f"{counted(old, 'file')} under an old name; the next batch renames"
+                yield Finding("export-renamed", f"out/{name}/", told), True
             if is_stale(series, planned.rows, planned.lock, project.store):
                 yield (
                     Finding("lock-stale", lock_name(name), "does not say what is here; the next batch writes it"),

@@ -9,6 +9,8 @@ from typing import Any
 from thumbforge.commands.command import print_json
 from thumbforge.commands.telling.view import print_hints, print_table, write
 from thumbforge.errors import Exit
+from thumbforge.making.out import mixture, orphans
+from thumbforge.making.out.orphans import Unwanted, left_by
 from thumbforge.making.rollup import ItemResult, Result, tally
 from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.plan import Row, counts
@@ -73,6 +75,7 @@ def _look(planned: PlannedSeries, rows: Iterable[Row]) -> dict[str, str] | None:
 
 def print_result(result: Result, project: Project, page: str, *, as_json: bool) -> None:
     """`page` is the sheet's path in the project, "" where none was written."""
+    rows, left = result.rows or result.planned.rows, left_by(project, [result.planned])
     if as_json:
         print_json(
             {
@@ -81,6 +84,8 @@ def print_result(result: Result, project: Project, page: str, *, as_json: bool) 
                 "items": [_item(item, project) for item in result.items],
                 "reference_ignored": result.reference_ignored,
                 "look": _look(result.planned, [item.before for item in result.items]),
+                "older": [_older(row) for row in mixture.older(rows)],
+                "orphans": [one.path for one in left],
                 "unlike": [_unlike(row, result) for row in result.rows if row.wanted.item_key in result.unlike],
                 "exit_code": result.exit_code,
             }
@@ -97,6 +102,7 @@ def print_result(result: Result, project: Project, page: str, *, as_json: bool) 
         those = f"all {total} thumbnails of {name} are" if total > 1 else f"the thumbnail of {name} is"
         write(f"Nothing to do: {those} up to date.")
         _print_locked(result)
+        _print_out(result, rows, left)
         return
     if result.run_id:
         _print_header(result)
@@ -105,6 +111,7 @@ def print_result(result: Result, project: Project, page: str, *, as_json: bool) 
     print_hints("part", ((_part(item.before), item.hint) for item in told if item.hint != at_the_end))
     write(result.stop or f"{tally(result.items)}: out/{result.planned.series.name}/")
     _print_locked(result)
+    _print_out(result, rows, left)
     if titles := _hard_to_read(result):
         write(titles)
     if odd := [row for row in result.rows if row.wanted.item_key in result.unlike]:
@@ -114,6 +121,20 @@ def print_result(result: Result, project: Project, page: str, *, as_json: bool) 
         write(f"Sheet: {page}")
     if hint := how_to_go_on(result):
         write(hint)
+
+
+def _print_out(result: Result, rows: Sequence[Row], left: Sequence[Unwanted]) -> None:
+    """What else lies in out/ than this series as its specs are."""
+    if mixed := mixture.told(result.planned.series.name, rows):
+        write(f"{mixed}; the same batch without only= makes them anew" if len(result.items) < len(rows) else mixed)
+    for line in orphans.told(left):
+        write(line)
+
+
+def _older(row: Row) -> dict[str, Any]:
+    item = row.wanted.item
+    fields = [change.field for change in row.changes]
+    return {"part": item.part, "position": row.wanted.position, "video": item.video, "fields": fields}
 
 
 def _unlike(row: Row, result: Result) -> dict[str, Any]:

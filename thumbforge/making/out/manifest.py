@@ -30,13 +30,14 @@ def keep_manifest(project: Project, planned: PlannedSeries, rows: Sequence[Row],
     if planned.kind != "batch" or not planned.series.name:
         return
     series, path = planned.series, project.out / planned.series.name / NAME
-    items = {} if whole else {entry["position"]: entry for entry in items_in(path)}
+    items = {} if whole else _items_in(read_manifest(project, series.name))
     for row in rows:
         items.pop(row.wanted.position, None)
         if entry := _entry(project.store, row):
             items[row.wanted.position] = entry
     head = {
         "series": series.name,
+        "declared": series.is_declared,
         "playlist": series.playlist.playlist.id,
         "template": {"name": series.template.name, "version": series.template.version},
     }
@@ -49,13 +50,20 @@ def keep_manifest(project: Project, planned: PlannedSeries, rows: Sequence[Row],
         log.warning("the manifest could not be written", file=f"out/{series.name}/{NAME}", error=error.strerror)
 
 
-def items_in(path: Path) -> list[dict[str, Any]]:
-    """The entries of a manifest; none where it is missing or not one."""
+def read_manifest(project: Project, series: str) -> dict[str, Any]:
+    """What was written of a series; nothing where that is missing or somebody else's."""
     with suppress(OSError, ValueError, RecursionError):
-        found = json.loads(read_regular(path, _MOST))
-        items = found["items"] if isinstance(found, dict) and isinstance(found.get("items"), list) else []
-        return [e for e in items if isinstance(e, dict) and isinstance(e.get("position"), int)]
-    return []
+        found = json.loads(read_regular(project.out / series / NAME, _MOST))
+        if isinstance(found, dict) and found.get("series") == series:
+            return found
+    return {}
+
+
+def remove_manifest(project: Project, series: str) -> None:
+    """That of a series that is gone."""
+    if read_manifest(project, series):
+        with suppress(OSError):
+            (project.out / series / NAME).unlink()
 
 
 def has_manifest(project: Project, series: str) -> bool:
@@ -82,6 +90,12 @@ def _entry(store: AssetStore, row: Row) -> dict[str, Any] | None:
         "take": take,
         "edited": bool(row.remark),
     }
+
+
+def _items_in(found: Mapping[str, Any]) -> dict[int, Any]:
+    items = found.get("items")
+    told = [e for e in items if isinstance(e, dict)] if isinstance(items, list) else []
+    return {e["position"]: e for e in told if isinstance(e.get("position"), int)}
 
 
 def _text(head: Mapping[str, Any], items: Iterable[Mapping[str, Any]]) -> str:

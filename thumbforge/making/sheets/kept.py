@@ -68,6 +68,16 @@ def pack(project: Project, planned: PlannedSeries, target: Path | None = None) -
     return target
 
 
+def remove_sheet(project: Project, series: str) -> None:
+    """All that was written for the sheet of a series that is gone."""
+    folder = project.out / series
+    with contextlib.suppress(OSError):
+        for name in (*_shown(project, series), PACK):
+            (folder / name).unlink(missing_ok=True)
+        previews.remove_beside(folder)
+        _mark(project, series).unlink(missing_ok=True)
+
+
 def is_current(project: Project, series: str, sheet: Sheet) -> bool:
     """Whether the files in out/ are there and show this."""
     wanted, folder = digests(sheet), project.out / series
