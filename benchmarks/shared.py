@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -105,14 +105,14 @@ def _ours(root: Path) -> Callable[[], object]:
     def run() -> None:
         from thumbforge.cancel import Cancel
         from thumbforge.planning.project import Project
+        from thumbforge.store.shared.hands import unseen
         from thumbforge.store.shared.place import open_remote
         from thumbforge.upkeep.shared import pull
 
         shutil.rmtree(root / "ours", ignore_errors=True)
         project = Project(root / "ours")
         remote = open_remote(project.settings, project.root)
-        bar = lambda title, total: nullcontext(lambda: None)  # noqa: E731
-        passed = pull(project, remote, None, Cancel(), bar, dry_run=False)
+        passed = pull(project, remote, None, Cancel(), unseen, dry_run=False)
         assert (passed.arts, passed.failed) == (ARTS, {})
 
     return run

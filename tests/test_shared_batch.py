@@ -73,6 +73,7 @@ def test_a_team_pays_once(ours: Project, there: Path, tmp_path: Path) -> None:
     plain = clone(ours, tmp_path / "plain", THUMBFORGE_STORE__MODE="read")
     told = plain.batch("max_images=0")
     assert (told.code, plain.calls) == (0, 0), told.err
+    assert f"{ITEMS} pictures from the shared store" in told.err
     assert pictures(plain) == pictures(ours)
     assert plain.count("outbox") == 0
     told = theirs.batch()

@@ -32,7 +32,7 @@ def _batch(project: Project, arguments: Arguments) -> int:
     from thumbforge.planning.reference import check_hero, hero_remark
     from thumbforge.planning.selection import select
     from thumbforge.planning.wishes import without_effect
-    from thumbforge.tasks.session import Session, start, tell_cost
+    from thumbforge.tasks.session import Session, start, tell_cost, tell_shared
     from thumbforge.tasks.tasks import request_of
 
     if arguments.options["resume"]:
@@ -56,7 +56,10 @@ def _batch(project: Project, arguments: Arguments) -> int:
     if options["dry-run"]:
         rows = foreseen_shared(planned, rows, session.sharing)
     else:
+        before = rows
         planned, rows = with_shared(project, planned, rows, session.sharing)
+        if not as_json:
+            tell_shared(before, rows)
     if options["retake"]:
         rows = tuple(row.retaken() if row.status == "completed" and row.action == "skip" else row for row in rows)
     for row in rows:

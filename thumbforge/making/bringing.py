@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from thumbforge import log
 from thumbforge.making.sharing import Sharing
 from thumbforge.making.threads import inspect
 from thumbforge.planning.decide import PlannedSeries, decided
@@ -18,7 +17,6 @@ from thumbforge.planning.project import Project
 from thumbforge.specs.locks import Entry, Lock
 from thumbforge.store.shared import parcels
 from thumbforge.store.shared.remote import Remote
-from thumbforge.text import counted
 
 Rows = tuple[Row, ...]
 
@@ -102,9 +100,7 @@ def _bring_art(project: Project, planned: PlannedSeries, row: Row, remote: Remot
 
 def _brought(sharing: Sharing, rows: Sequence[Row], bring: Callable[[Row, Remote], bool]) -> list[Row]:
     found = _asked(sharing, rows, bring)
-    if found:
-        sharing.brought |= {row.art_key for row in found}
-        log.info(f"{counted(len(found), 'picture')} from the shared store")
+    sharing.brought |= {row.art_key for row in found}
     return found
 
 

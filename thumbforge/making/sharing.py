@@ -19,7 +19,7 @@ from thumbforge.store.assets import AssetStore
 from thumbforge.store.attempts import Art
 from thumbforge.store.pictures import StoredPicture
 from thumbforge.store.shared import outbox, parcels
-from thumbforge.store.shared.hands import at_once, one
+from thumbforge.store.shared.hands import Bar, at_once, one, unseen
 from thumbforge.store.shared.outbox import Waiting
 from thumbforge.store.shared.place import has_remote, may_write, open_remote
 from thumbforge.store.witness import told_art
@@ -47,8 +47,8 @@ _NOT_USED = "what the shared store has is not used"
 class Sharing:
     """The shared store as one command uses it. None of its methods raises for what is wrong there."""
 
-    def __init__(self, project: Project, cancel: Cancel) -> None:
-        self._project, self._cancel, self._store = project, cancel, project.store
+    def __init__(self, project: Project, cancel: Cancel, bar: Bar = unseen) -> None:
+        self._project, self._cancel, self._store, self._bar = project, cancel, project.store, bar
         self.is_on, self.writes = has_remote(project.settings), may_write(project.settings)
         self._lock = threading.Lock()
         self._remote: Remote | None = None
@@ -166,16 +166,18 @@ class Sharing:
         found: list[tuple[S, T]] = []
         if not self.is_on:
             return found
-        for thing, said in at_once(lambda thing: question(thing, self._opened()), things, self._cancel):
-            if not isinstance(said, ThumbforgeError):
-                found.append((thing, said))
-            elif isinstance(said, _AWAY):
-                self.put_off(said)
-                return found
-            elif isinstance(said, _UNFIT):
-                log.warning(_NOT_USED, error=f"{said.code}: {said}")
-            else:
-                raise said
+        with self._bar("asking the shared store", len(things)) as advance:
+            for thing, said in at_once(lambda thing: question(thing, self._opened()), things, self._cancel):
+                advance()
+                if not isinstance(said, ThumbforgeError):
+                    found.append((thing, said))
+                elif isinstance(said, _AWAY):
+                    self.put_off(said)
+                    return found
+                elif isinstance(said, _UNFIT):
+                    log.warning(_NOT_USED, error=f"{said.code}: {said}")
+                else:
+                    raise said
         return found
 
     def flush(self, database: Database) -> int:

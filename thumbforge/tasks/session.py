@@ -21,6 +21,7 @@ from thumbforge import log
 from thumbforge.errors import Exit
 from thumbforge.spoken import spoken
 from thumbforge.tasks.checker import ContentChecker
+from thumbforge.text import counted
 
 if TYPE_CHECKING:
     from thumbforge.cancel import Cancel
@@ -143,16 +144,18 @@ class Session:
     def sharing(self) -> Sharing:
         """The shared store, of which a command that finds it away says so once."""
         from thumbforge.making.sharing import Sharing
+        from thumbforge.tasks.progress import counting
 
-        return Sharing(self.project, self.cancel)
+        return Sharing(self.project, self.cancel, counting)
 
     def _with_shared(self, planned: PlannedSeries, rows: Sequence[Row]) -> tuple[PlannedSeries, Sequence[Row]]:
         """Planned again with what others have shared of what would be called for; commands of ours do it themselves."""
         from thumbforge.making.bringing import with_shared
 
-        planned, rows = with_shared(self.project, planned, rows, self.sharing)
-        self.planned[planned.series.name] = planned
-        return planned, rows
+        now, brought = with_shared(self.project, planned, rows, self.sharing)
+        tell_shared(rows, brought)
+        self.planned[now.series.name] = now
+        return now, brought
 
     def _abandon(self) -> None:
         """Close what nobody has closed: another reporter than ours was chosen, or doit ended in the middle."""
@@ -260,6 +263,13 @@ def tell_look(planned: PlannedSeries, rows: Iterable[Row]) -> None:
     """One line on stderr before `local` paints: the look that `auto` takes for the hero, and why."""
     if not log.is_quiet() and (found := planned.look_of(rows)):
         sys.stderr.write(f"look: {found}\n")
+
+
+def tell_shared(before: Iterable[Row], after: Iterable[Row]) -> None:
+    """One line on stderr where others had painted what would have been called for."""
+    came = sum(row.calls for row in before) - sum(row.calls for row in after)
+    if came and not log.is_quiet():
+        sys.stderr.write(f"{counted(came, 'picture')} from the shared store\n")
 
 
 def tell_cost(planned: PlannedSeries, rows: Iterable[Row]) -> None:

@@ -6,7 +6,6 @@ By name, so that the same again goes on where it stopped; nothing is ever replac
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TypeVar
@@ -19,14 +18,12 @@ from thumbforge.planning.project import Project
 from thumbforge.store import names
 from thumbforge.store.database import Database
 from thumbforge.store.shared import outbox, parcels
-from thumbforge.store.shared.hands import at_once
+from thumbforge.store.shared.hands import Bar, at_once
 from thumbforge.store.shared.outbox import Kind, Waiting
 from thumbforge.store.shared.remote import Remote
 from thumbforge.store.witness import key_files, manifest_of, told_art
 
 R = TypeVar("R")
-Bar = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
-"""Counts things under a title: what it gives is called for each."""
 
 
 @dataclass

@@ -8,6 +8,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import TypeVar
 
 from thumbforge.cancel import Cancel
@@ -17,6 +18,14 @@ HANDS = 16
 SLICE_S = 0.1
 T = TypeVar("T")
 R = TypeVar("R")
+Bar = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
+"""Counts things under a title: what it gives is called for each."""
+
+
+@contextmanager
+def unseen(title: str, total: int) -> Iterator[Callable[[], None]]:
+    """A bar that nobody sees."""
+    yield lambda: None
 
 
 def at_once(
