@@ -39,8 +39,7 @@ def _within(markdown: str, folder: Path, page: str) -> str:
         if not target.exists():
             raise PluginError(f"{page}: there is no {path}")
         if target.is_relative_to(docs):
-            own = target.relative_to(docs) / ("index.md" if target.is_dir() else "")
-            return f"[{text}]({own}{anchor})" if folder == ROOT else found[0]
+            return f"[{text}]({target.relative_to(docs)}{anchor})" if folder == ROOT else found[0]
         beside = BESIDE.get(str(target.relative_to(ROOT)))
         return f"[{text}]({'../' * page.count('/')}{beside}{anchor})" if beside else text
 
