@@ -33,6 +33,7 @@ NAMES = (
     "growth",
     "lock",
     "shared",
+    "watch",
 )
 BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"
 """What stands around the figures in a page."""

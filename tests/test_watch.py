@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.project import Project, finish, item, make_project, wait_until
 from thumbforge.commands import watch
+from thumbforge.making.sheets import kept
 from thumbforge.planning.project import Project as Here
 
 Save = Callable[[], object]
@@ -38,7 +41,7 @@ def bursts(*saves: Save) -> Iterator[Collection[Path]]:
 def follow(project: Project, capsys: pytest.CaptureFixture[str], *saves: Save) -> tuple[list[str], str]:
     """What a watch of these saves tells on stdout, line by line, and on stderr."""
     capsys.readouterr()
-    assert watch.follow(Here(project.root), [], bursts(*saves)) == 0
+    watch.follow(Here(project.root), [], bursts(*saves))
     told = capsys.readouterr()
     return told.out.splitlines(), told.err
 
@@ -131,6 +134,20 @@ def test_an_item_that_cannot_be_drawn_is_told(made: Project, capsys: pytest.Capt
     assert made.calls == 3
 
 
+def test_ctrl_c_is_heard_while_the_sheet_is_written(made: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run is over by then and ends as it would, and the watch with it."""
+    written = kept.keep_sheet
+
+    def interrupted(*words: Any) -> Path:
+        os.kill(os.getpid(), signal.SIGINT)
+        return written(*words)
+
+    monkeypatch.setattr(kept, "keep_sheet", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        watch.follow(Here(made.root), [], bursts(lambda: made.playlist([item(1, text="Other"), item(2), item(3)])))
+    assert {row["status"] for row in made.query("SELECT status FROM run WHERE kind = 'batch'")} == {"completed"}
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [(("nosuch",), 3, "no series nosuch"), (("series=nosuch",), 3, "no series nosuch"), (("--json",), 2, "--json")],
@@ -164,11 +181,12 @@ def test_the_folders_of_specs_are_watched_and_ours_are_not(made: Project) -> Non
     assert [name for name in names if watch._is_a_spec(made.root, made.root / name)] == list(names[:2])
 
 
-def test_a_real_watch_of_real_saves(made: Project) -> None:
+def test_a_real_watch_of_real_saves(made: Project, request: pytest.FixtureRequest) -> None:
     """Ten quick saves are one drawing; a broken list is told and mended; a folder that is new is watched; Ctrl-C ends
     it at once, with 130."""
     pytest.importorskip("watchfiles")
     process = made.start("watch", "show", anew=True)
+    request.addfinalizer(process.kill)
     assert process.stdout
     assert process.stdout.readline() == "Watching. Ctrl-C ends it.\n"
     runs = made.count("run")

@@ -52,27 +52,21 @@ def _watch(project: Project, arguments: Arguments) -> int:
         raise NotFound("there is no series to watch", hint="thumbforge series new LINK --hero PICTURE makes one")
     configure_logging(project, as_json=False)
     try:
-        return follow(project, names, _saves(project.root, watch))
+        follow(project, names, _saves(project.root, watch))
     except KeyboardInterrupt:
-        return _end()
+        sys.stderr.write("The watch has ended.\n")
+    return Exit.INTERRUPTED
 
 
-def follow(project: Project, names: Sequence[str], bursts: Iterable[Collection[Path]]) -> int:
+def follow(project: Project, names: Sequence[str], bursts: Iterable[Collection[Path]]) -> None:
     """Redraw these series, or all there are, at each burst of saves, of which the first stands for how things are. A
-    spec that cannot be read is told, and its series stays as it is until the next save. Ends with the bursts, or where
-    a drawing is interrupted."""
+    spec that cannot be read is told, and its series stays as it is until the next save. Raises KeyboardInterrupt,
+    also where it came in the middle of a drawing."""
     told: dict[str, list[str]] = {}
     for number, _ in enumerate(bursts):
-        if not _redraw_all(project, names, told, is_first=number == 0):
-            return _end()
+        _redraw_all(project, names, told, is_first=number == 0)
         if number == 0:
             _say("Watching. Ctrl-C ends it.")
-    return Exit.DONE
-
-
-def _end() -> int:
-    sys.stderr.write("The watch has ended.\n")
-    return Exit.INTERRUPTED
 
 
 def _saves(root: Path, watch: Watcher) -> Iterator[Collection[Path]]:
@@ -111,8 +105,7 @@ def _is_a_spec(root: Path, path: Path) -> bool:
     return not (path.name.startswith(".") or path.name.endswith("~") or path == root / "out")
 
 
-def _redraw_all(project: Project, names: Sequence[str], told: dict[str, list[str]], *, is_first: bool = False) -> bool:
-    """Whether to go on: not where the drawing was interrupted."""
+def _redraw_all(project: Project, names: Sequence[str], told: dict[str, list[str]], *, is_first: bool) -> None:
     from thumbforge.planning.project import Project
 
     here = Project(project.root, project.cwd)  # the specs as they are now
@@ -129,8 +122,6 @@ def _redraw_all(project: Project, names: Sequence[str], told: dict[str, list[str
             has_said = True
             for line in _drawn(name, result, time.monotonic() - began):
                 _say(line)
-            if result.exit_code == Exit.INTERRUPTED:
-                return False
         left = [*_waiting(planned, result), *_failed(planned, result)]
         for line in left:
             if line not in told.get(name, ()):
@@ -141,7 +132,6 @@ def _redraw_all(project: Project, names: Sequence[str], told: dict[str, list[str
         sys.stderr.write(spoken(fault) + "\n")
     if not (faults or has_said or is_first):
         _say("Nothing to draw.")
-    return True
 
 
 def _redraw(project: Project, name: str) -> tuple[PlannedSeries, Result | None]:
@@ -162,7 +152,10 @@ def _redraw(project: Project, name: str) -> tuple[PlannedSeries, Result | None]:
         return planned, None
     check_drawable(planned.series, rows)
     session = start(Session(project, Cancel()))
-    return planned, run_tasks(session, add(session, planned, rows), None)
+    result = run_tasks(session, add(session, planned, rows), None)
+    if session.cancel.is_set():  # perhaps after the last picture, while the sheet was written: no result tells of it
+        raise KeyboardInterrupt
+    return planned, result
 
 
 def is_free(row: Row) -> bool:

@@ -31,10 +31,10 @@ def select(rows: Sequence[Row], only: str | None) -> tuple[Row, ...]:
     chosen = tuple(
         row
         for row in rows
-        if any(_number(row) in numbers for numbers in ranges) or any(STATES[state](row) for state in states)
+        if any(number_of(row) in numbers for numbers in ranges) or any(STATES[state](row) for state in states)
     )
     if not chosen and ranges:
-        numbers = [_number(row) for row in rows]
+        numbers = [number_of(row) for row in rows]
         raise UsageError(f"only={only} selects no item", hint=f"there are {min(numbers)} to {max(numbers)}")
     return chosen
 
@@ -60,7 +60,7 @@ def parse_only(text: str) -> tuple[tuple[str, ...], tuple[range, ...]]:
 def as_only(rows: Iterable[Row]) -> str:
     """What `only=` calls these rows: `1-3,7`."""
     told: list[list[int]] = []
-    for number in sorted({_number(row) for row in rows}):
+    for number in sorted({number_of(row) for row in rows}):
         if told and told[-1][1] == number - 1:
             told[-1][1] = number
         else:
@@ -68,5 +68,6 @@ def as_only(rows: Iterable[Row]) -> str:
     return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in told)
 
 
-def _number(row: Row) -> int:
+def number_of(row: Row) -> int:
+    """What `only=` calls it: its part, or its position where it has none."""
     return row.wanted.position if row.wanted.item.part is None else row.wanted.item.part

@@ -21,7 +21,7 @@ from thumbforge.making.sheets.previews import FOLDER
 from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.plan import Row
 from thumbforge.planning.project import Project, relative
-from thumbforge.planning.selection import as_only
+from thumbforge.planning.selection import number_of
 from thumbforge.planning.series import Series, look_of
 from thumbforge.store import attempts, exports, finals
 from thumbforge.store.finals import KnownFinal, failed_checks
@@ -144,8 +144,7 @@ def _item(project: Project, row: Row, there: Mapping[str, Picture], known: _Know
     if final and final.picture.sha256 in known.odd:
         notes = (*notes, known.odd[final.picture.sha256])
     shown = _shown(project, row, there)
-    is_old = bool(shown) and wanted.export_name in there and not row.is_in_place
-    takes = known.takes.get(iteration, [])
+    is_in_place, drawn = row.is_in_place, known.before.get(wanted.item_key)
     return SheetItem(
         title=wanted.item.title,
         part=wanted.drawing.part or "",
@@ -159,20 +158,18 @@ def _item(project: Project, row: Row, there: Mapping[str, Picture], known: _Know
         reason="" if row.is_done and not row.remark else row.reason,
         duration=wanted.item.duration,
         notes=notes,
-        good=row.is_in_place and not notes,
-        is_old=is_old,
+        good=is_in_place and not notes,
+        is_old=not is_in_place and wanted.export_name in there,
         file=wanted.export_name,
         text=wanted.drawing.title,
         take=row.take,
-        takes=tuple(
-            Take(take.take, _stored(project, take.sha256, take.suffix), _is_in_use(take, row)) for take in takes
-        ),
+        takes=_takes(project, row, known.takes[iteration]) if iteration in known.takes else (),
         is_locked=row.is_locked,
-        is_changed=wanted.item_key in known.changed and row.is_in_place,
-        before=_before(row, known.before.get(wanted.item_key, [])),
+        is_changed=is_in_place and wanted.item_key in known.changed,
+        before=_before(row, drawn) if drawn else None,
         names=wanted.task_name,
         place=wanted.item.video if wanted.occurrence == 1 else f"#{wanted.position}",
-        number=as_only([row]),
+        number=str(number_of(row)),
     )
 
 
@@ -193,11 +190,15 @@ def _shown(project: Project, row: Row, there: Mapping[str, Picture]) -> Picture 
     return _stored(project, row.final.picture.sha256, row.final.picture.suffix) if row.final else None
 
 
+def _takes(project: Project, row: Row, takes: Iterable[attempts.Take]) -> tuple[Take, ...]:
+    return tuple(Take(one.take, _stored(project, one.sha256, one.suffix), _is_in_use(one, row)) for one in takes)
+
+
 def _is_in_use(take: attempts.Take, row: Row) -> bool:
     return take.sha256 == row.art.picture.sha256 if row.art else take.in_use
 
 
 def _before(row: Row, drawn: Iterable[tuple[str, Picture]]) -> Picture | None:
-    """The newest of all that was drawn of the item but for what it is now, while its file is there."""
+    """The newest of all that was drawn of the item but for what it is now. Its file may be gone."""
     others = [picture for key, picture in drawn if row.final and key != row.final.final_key]
-    return others[-1] if others and others[-1].path.is_file() else None
+    return others[-1] if others else None
