@@ -12,7 +12,10 @@ from thumbforge.tasks.options import Option, flag
 from thumbforge.tasks.variables import BATCH_OPTIONS, RUN_NAMES, Pairs
 
 if TYPE_CHECKING:
+    from thumbforge.planning.decide import PlannedSeries
+    from thumbforge.planning.plan import Row
     from thumbforge.planning.project import Project
+    from thumbforge.tasks.session import Session
 
 _WITH_RESUME = {"resume", "max_cost", "concurrency", *RUN_NAMES}
 
@@ -22,8 +25,6 @@ def _batch(project: Project, arguments: Arguments) -> int:
     from thumbforge.commands.telling.results import print_plan, print_result
     from thumbforge.commands.telling.resuming import resume
     from thumbforge.commands.telling.running import configure_logging, find_series, make_and_tell
-    from thumbforge.making.bringing import foreseen as foreseen_shared
-    from thumbforge.making.bringing import with_shared
     from thumbforge.making.executor import Placement
     from thumbforge.making.quiet import conclude
     from thumbforge.making.rollup import ItemResult, Result, foreseen, roll_up
@@ -32,7 +33,8 @@ def _batch(project: Project, arguments: Arguments) -> int:
     from thumbforge.planning.reference import check_hero, hero_remark
     from thumbforge.planning.selection import select
     from thumbforge.planning.wishes import without_effect
-    from thumbforge.tasks.session import Session, start, tell_cost, tell_shared
+    from thumbforge.store.shared.place import has_remote
+    from thumbforge.tasks.session import Session, start, tell_cost
     from thumbforge.tasks.tasks import request_of
 
     if arguments.options["resume"]:
@@ -53,13 +55,8 @@ def _batch(project: Project, arguments: Arguments) -> int:
         from thumbforge.commands.telling.locked import make_locked
 
         return make_locked(session, planned, rows, arguments)
-    if options["dry-run"]:
-        rows = foreseen_shared(planned, rows, session.sharing)
-    else:
-        before = rows
-        planned, rows = with_shared(project, planned, rows, session.sharing)
-        if not as_json:
-            tell_shared(before, rows)
+    if has_remote(project.settings):
+        planned, rows = _with_shared(session, planned, rows, arguments)
     if options["retake"]:
         rows = tuple(row.retaken() if row.status == "completed" and row.action == "skip" else row for row in rows)
     for row in rows:
@@ -93,6 +90,21 @@ def _batch(project: Project, arguments: Arguments) -> int:
     result = Result(planned, None, items, summary, exit_code, reference_ignored=unread)
     print_result(result, project, conclude(project, planned), as_json=as_json)
     return exit_code
+
+
+def _with_shared(
+    session: Session, planned: PlannedSeries, rows: tuple[Row, ...], arguments: Arguments
+) -> tuple[PlannedSeries, tuple[Row, ...]]:
+    """What others have shared counts as there; for a plan that is only shown nothing is brought."""
+    from thumbforge.making.bringing import foreseen, with_shared
+    from thumbforge.tasks.session import tell_shared
+
+    if arguments.options["dry-run"]:
+        return planned, foreseen(planned, rows, session.sharing)
+    planned, brought = with_shared(session.project, planned, rows, session.sharing)
+    if not arguments.as_json:
+        tell_shared(rows, brought)
+    return planned, brought
 
 
 def _pairs(arguments: Arguments) -> Pairs:

@@ -97,11 +97,10 @@ def _print_out(project: Project, found: Sequence[Standing]) -> None:
 
 def _unsent(project: Project) -> int:
     """How many pictures wait in the outbox. The shared store is not asked."""
-    from thumbforge.store.shared import outbox
-    from thumbforge.store.shared.place import has_remote
-
-    if not has_remote(project.settings):
+    if not project.settings.text("store.remote"):
         return 0
+    from thumbforge.store.shared import outbox
+
     with project.reading() as database:
         return len(outbox.waiting(database)) if database else 0
 

@@ -4,19 +4,16 @@ remembered, what waits for the shared store sent."""
 from __future__ import annotations
 
 from thumbforge import log
-from thumbforge.cancel import Cancel
 from thumbforge.errors import LedgerError, StoreError
 from thumbforge.imaging.sheet import PICTURE, page_names
 from thumbforge.making.lock import keep_lock
 from thumbforge.making.out.manifest import has_manifest, keep_manifest
 from thumbforge.making.record import remember_world
-from thumbforge.making.sharing import Sharing
 from thumbforge.making.sheets.previews import FOLDER
 from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.project import Project, relative
 from thumbforge.playlists.ingest import ingest, is_stated
 from thumbforge.store.looks import remember
-from thumbforge.store.shared import outbox
 from thumbforge.store.shared.place import may_write
 
 
@@ -36,8 +33,7 @@ def _stated_anew(project: Project, planned: PlannedSeries) -> bool:
         if database is None:
             return False
         stated = is_stated(database, planned.series.playlist)
-        is_waiting = may_write(project.settings) and bool(outbox.waiting(database))
-    if is_waiting:
+    if may_write(project.settings):
         _send(project)
     if stated and not planned.fresh:
         return False
@@ -54,7 +50,14 @@ def _stated_anew(project: Project, planned: PlannedSeries) -> bool:
 
 
 def _send(project: Project) -> None:
-    """What an earlier command could not share."""
+    """What an earlier command could not share; the ledger is opened for writing only where there is such a thing."""
+    from thumbforge.cancel import Cancel
+    from thumbforge.making.sharing import Sharing
+    from thumbforge.store.shared import outbox
+
+    with project.reading() as database:
+        if database is None or not outbox.waiting(database):
+            return
     try:
         with project.ledger() as ledger:
             Sharing(project, Cancel()).flush(ledger.database)

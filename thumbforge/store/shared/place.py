@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from thumbforge.errors import UsageError
 from thumbforge.settings import Settings
-from thumbforge.store.shared.bucket import Bucket
-from thumbforge.store.shared.folder import Folder
-from thumbforge.store.shared.remote import Remote
+
+if TYPE_CHECKING:
+    from thumbforge.store.shared.remote import Remote
 
 MODE = "store.mode"
 REMOTE = "store.remote"
@@ -33,11 +34,13 @@ def open_remote(settings: Settings, root: Path) -> Remote:
         )
     if settings.text(MODE) == "off":
         raise UsageError("the shared store is switched off", hint="THUMBFORGE_STORE__MODE=read, or write")
-    scheme = urlsplit(place).scheme
-    if scheme == "file":
-        return Folder(Path(unquote(urlsplit(place).path)), place)
-    if "://" not in place:
-        return Folder(root / Path(place).expanduser(), place)
+    if place.startswith("file://") or "://" not in place:
+        from thumbforge.store.shared.folder import Folder
+
+        named = unquote(urlsplit(place).path) if "://" in place else place
+        return Folder(root / Path(named).expanduser(), place)
+    from thumbforge.store.shared.bucket import Bucket
+
     return Bucket.open(place, settings.number("store.timeout_s"))
 
 
