@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 from PIL import Image
 
 from tests.project import Project, item
 from thumbforge import ids, models
 from thumbforge.errors import SpecError
 from thumbforge.imaging import brand
+from thumbforge.imaging.canvas.compose import Content, compose
 from thumbforge.imaging.finalise import Drawing, final_parts, finalise
 from thumbforge.imaging.rules import Report
 from thumbforge.imaging.userfiles import picture_file
@@ -21,6 +24,7 @@ from thumbforge.layers import Layers, Template
 from thumbforge.pixels import picture
 from thumbforge.pixels.sides import free_side
 from thumbforge.specs.catalog import Catalog
+from thumbforge.specs.layer_faults import faults
 
 OUTPUT = models.Output(width=1280, height=720, format="png", max_bytes=50_000_000)
 TITLE = {"text": "{{ text }}", "box": {"x": 64, "y": 200, "w": 600, "h": 300}, "size": 120, "max_lines": 3}
@@ -490,3 +494,73 @@ def test_a_layout_goes_to_another_process_whole() -> None:
 def test_the_subject_goes_where_the_words_are_not(given: dict[str, Any], side: str) -> None:
     """By the same rule as in version 1, or where the layout says."""
     assert str(free_side(layers(**given))) == side
+
+
+# whatever may be written
+
+GREY = Image.linear_gradient("L").resize((1280, 720)).convert("RGB")
+CLEAR = Image.merge("RGBA", [Image.radial_gradient("L").resize((120, 90))] * 4)
+
+
+def _maybe(**strategies: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries({}, optional=strategies)
+
+
+INKS = st.sampled_from(("#FFFFFF", "#101010", "auto", "own", "auto-dark", "accent"))
+STOPS = st.lists(
+    st.fixed_dictionaries({"color": INKS, "opacity": st.sampled_from((0, 0.5, 1))}), min_size=2, max_size=3
+)
+FILLS = INKS | st.fixed_dictionaries({"linear": st.integers(-360, 360), "stops": STOPS})
+FILLS |= st.fixed_dictionaries({"radial": st.tuples(st.floats(0, 1), st.floats(0, 1)), "stops": STOPS})
+BOXES = st.fixed_dictionaries(
+    {"x": st.integers(-200, 1270), "y": st.integers(-200, 710), "w": st.integers(1, 1500), "h": st.integers(1, 900)}
+)
+EFFECTS = _maybe(
+    rotate=st.integers(-180, 180),
+    opacity=st.sampled_from((0, 0.4)),
+    mask=st.just("window"),
+    stroke=_maybe(color=INKS).map(lambda found: {"width": 9, **found}),
+    shadow=_maybe(blur=st.integers(0, 60), x=st.integers(-40, 40)),
+    glow=_maybe(size=st.integers(1, 90)),
+)
+POINTS = st.lists(st.tuples(st.integers(-300, 1500), st.integers(-300, 900)), min_size=3, max_size=5)
+FORMS = st.fixed_dictionaries({"kind": st.sampled_from(("rectangle", "circle")), "box": BOXES, "fill": FILLS})
+FORMS |= st.fixed_dictionaries({"kind": st.sampled_from(("line", "polygon", "arrow")), "points": POINTS, "fill": FILLS})
+PICTURES = st.fixed_dictionaries(
+    {"source": st.just("logo"), "box": BOXES, "fit": st.sampled_from(("cover", "contain"))}
+)
+WORDS = st.fixed_dictionaries(
+    {
+        "text": st.just("-"),
+        "box": st.just({"x": 400, "y": 260, "w": 480, "h": 200}),
+        "size": st.integers(8, 400),
+        "min_size": st.just(8),
+        "max_lines": st.integers(1, 3),
+        "fill": FILLS,
+        "letterspacing": st.sampled_from((-0.05, 0, 0.4)),
+    }
+)
+TALK = st.sampled_from(("Go", "Read *tabular* files", "مرحبا *بك*", "三天学会做面包", "🔥", "A\nB", "x" * 120, "नमस्ते"))
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_what_is_not_refused_is_drawn(data: st.DataObject) -> None:
+    """Whatever elements, turned, masked, clear, partly outside, in whatever order: a picture and a verdict."""
+    both = {"bleed": True}
+    shapes = [a | b | both for a, b in data.draw(st.lists(st.tuples(FORMS, EFFECTS), max_size=3))]
+    images = [a | b | both for a, b in data.draw(st.lists(st.tuples(PICTURES, EFFECTS), max_size=2))]
+    texts = [a | b for a, b in data.draw(st.lists(st.tuples(WORDS, EFFECTS), min_size=1, max_size=2))]
+    given_ = {
+        "shapes": {f"s{n}": one for n, one in enumerate(shapes)}
+        | {"window": data.draw(FORMS) | both | {"hidden": True}},
+        "images": {f"i{n}": one for n, one in enumerate(images)},
+        "texts": {f"t{n}": one for n, one in enumerate(texts)},
+    }
+    names = [name for group in given_.values() for name in group if name != "window"]
+    layout = Layers.model_validate({**given_, "order": data.draw(st.permutations([*names, "subject"]))})
+    assume(not [loc for loc, _ in faults(layout) if loc[:2] != ("shapes", "window")])
+    content = Content({name: data.draw(TALK) for name in layout.texts}, dict.fromkeys(layout.images, CLEAR))
+    drawn_, checks = compose(GREY, layout, content, models.Output(width=1280, height=720))
+    assert (drawn_.size, drawn_.mode) == ((1280, 720), "RGB")
+    assert {"text.glyphs", "text.overlay"} <= {check.rule for check in checks}

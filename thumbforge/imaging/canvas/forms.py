@@ -39,6 +39,11 @@ class Form:
         return Form(ImageChops.multiply(self.mask, clip), self.at)
 
 
+def nothing() -> Form:
+    """The form of what lies outside the picture."""
+    return Form(Image.new("L", (1, 1)), (0, 0))
+
+
 @lru_cache(maxsize=96)
 def of_shape(shape: Shape, scale: float, size: Size) -> Form:
     """A shape's form on a picture of this size. Do not change its mask."""
@@ -61,7 +66,9 @@ def rectangle(box: Area, corner: int, rotate: float, scale: float, size: Size) -
         return _polygon(_turned_points(corners, rotate), size)
     if not corner:
         left, top, right, foot = max(left, 0), max(top, 0), min(right, size[0]), min(foot, size[1])
-        return Form(Image.new("L", (max(right - left, 1), max(foot - top, 1)), 255), (left, top), plain=True)
+        if right <= left or foot <= top:
+            return nothing()
+        return Form(Image.new("L", (right - left, foot - top), 255), (left, top), plain=True)
     large = Image.new("L", ((right - left) * _SMOOTH, (foot - top) * _SMOOTH))
     radius = min(corner * scale, (right - left) / 2, (foot - top) / 2)
     ImageDraw.Draw(large).rounded_rectangle((0, 0, large.width - 1, large.height - 1), radius * _SMOOTH, fill=255)
@@ -143,5 +150,7 @@ def _cut(form: Form, size: Size) -> Form:
     inside = max(left, 0), max(top, 0), min(right, size[0]), min(foot, size[1])
     if inside == form.box:
         return form
-    part = (inside[0] - left, inside[1] - top, max(inside[2] - left, 1), max(inside[3] - top, 1))
+    if inside[2] <= inside[0] or inside[3] <= inside[1]:
+        return nothing()
+    part = (inside[0] - left, inside[1] - top, inside[2] - left, inside[3] - top)
     return Form(form.mask.crop(part), inside[:2])
