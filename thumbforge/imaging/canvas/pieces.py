@@ -122,11 +122,11 @@ def _frame(canvas: Canvas, layer: Picture) -> Form:
 def _filling(source: Image.Image, size: tuple[int, int], focus: tuple[float, float]) -> Image.Image:
     """The part of a picture with clear places that fills a box."""
     scale = min(source.width / size[0], source.height / size[1])
-    wide, high = size[0] * scale, size[1] * scale
+    wide, high = min(size[0] * scale, source.width), min(size[1] * scale, source.height)
     x = min(max(focus[0] * source.width - wide / 2, 0), source.width - wide)
     y = min(max(focus[1] * source.height - high / 2, 0), source.height - high)
-    part = source.convert("RGBa").resize(size, Image.Resampling.LANCZOS, box=(x, y, x + wide, y + high))
-    return part.convert("RGBA")
+    box = (x, y, min(x + wide, source.width), min(y + high, source.height))
+    return source.convert("RGBa").resize(size, Image.Resampling.LANCZOS, box=box).convert("RGBA")
 
 
 def _contain(canvas: Canvas, layer: Picture, source: Image.Image) -> tuple[Image.Image | None, Form | None]:
