@@ -153,6 +153,8 @@ def test_prune_takes_what_no_lock_names(ours: Project, there: Path, tmp_path: Pa
     stray = there / f"assets/ab/{'ab' * 32}.png"
     stray.parent.mkdir(exist_ok=True)
     stray.write_bytes(b"left behind")
+    (there / f"keys/art/.{'cd' * 32}.json.01234567.part").write_bytes(b"cut off")
+    (there / "keys/art/notes.txt").write_bytes(b"somebody's own")
     theirs = make_project(tmp_path / "other", 1, **ours.extra)
     theirs.playlist([item(9)])
     assert theirs.batch("retake=yes").code == 0
@@ -162,7 +164,7 @@ def test_prune_takes_what_no_lock_names(ours: Project, there: Path, tmp_path: Pa
     dry = ours.shown("prune", "--remote")
     assert (dry["applied"], shared(there)) == (False, before)
     kinds = sorted(removed["kind"] for removed in dry["removed"])
-    assert kinds == ["art", "final", "picture", "picture", "picture"]
+    assert kinds == ["art", "final", "part", "picture", "picture", "picture"]
     told = ours.shown("prune", "--remote", "--apply")
     assert told["removed"] == dry["removed"]
     assert before - shared(there) == {removed["subject"] for removed in dry["removed"]}

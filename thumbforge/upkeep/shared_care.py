@@ -6,6 +6,7 @@ Both read all that lies there. To delete is for one person at a time, and never 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -25,6 +26,7 @@ from thumbforge.upkeep.audit import Finding
 from thumbforge.upkeep.repair import Removal
 
 DAY_S = 86_400
+_PART = re.compile(r"/\.[0-9a-f]{32,64}\.[a-z]{3,4}\.[0-9a-f]{8}\.part$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +44,25 @@ class There:
     """All of ours that lies there; what has no name of ours is another program's."""
 
     pictures: dict[str, Entry] = field(default_factory=dict)
+    parts: list[Entry] = field(default_factory=list)
+    """What a process that was killed had begun to write into a folder."""
     told: dict[str, Told] = field(default_factory=dict)
 
 
 def look_there(remote: Remote, cancel: Cancel) -> There:
     """Lists the place and reads every record and manifest. Raises RemoteError, Interrupted."""
     there = There()
+    keys: list[Entry] = []
     for entry in remote.entries("assets"):
         if names.kind_of(PurePosixPath(entry.name).parts) == "asset":
             there.pictures[PurePosixPath(entry.name).name[:64]] = entry
-    keys = [e for e in remote.entries("keys") if names.kind_of(PurePosixPath(e.name).parts) in {"record", "manifest"}]
+        elif _PART.search(entry.name):
+            there.parts.append(entry)
+    for entry in remote.entries("keys"):
+        if names.kind_of(PurePosixPath(entry.name).parts) in {"record", "manifest"}:
+            keys.append(entry)
+        elif _PART.search(entry.name):
+            there.parts.append(entry)
     for entry, found in at_once(lambda entry: _told(remote, entry), keys, cancel):
         if isinstance(found, ThumbforgeError):
             raise found
@@ -131,13 +142,14 @@ def prune_there(
         yield Removal("art" if name.startswith("keys/art/") else "final", name, there.told[name].entry.bytes)
     left = look_there(remote, cancel).told if apply else {n: t for n, t in there.told.items() if n not in gone}
     named = frozenset[str]().union(kept, *(told.hashes for told in left.values()))
-    for sha256, entry in sorted(there.pictures.items()):
-        if sha256 in named or entry.modified >= before:
+    unnamed = [entry for sha256, entry in sorted(there.pictures.items()) if sha256 not in named]
+    for kind, entry in (*(("picture", entry) for entry in unnamed), *(("part", entry) for entry in there.parts)):
+        if entry.modified >= before:
             continue
         cancel.check()
         if apply:
             remote.delete(entry.name)
-        yield Removal("picture", entry.name, entry.bytes)
+        yield Removal(kind, entry.name, entry.bytes)
 
 
 def _locked_videos(project: Project) -> set[str]:
