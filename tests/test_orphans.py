@@ -61,6 +61,18 @@ def test_a_series_that_was_renamed(made: Project) -> None:
     assert made.calls == 3
 
 
+def test_a_lock_file_that_is_renamed_along_keeps_approvals(made: Project) -> None:
+    """The lines that tell of the old folder tell of it, too."""
+    assert made.run("takes", "lock", "2", "series=show").code == 0
+    (made.root / "specs/series/show.yaml").rename(made.root / "specs/series/other.yaml")
+    said = "specs/locks/show.yaml is that series', too: renamed as its YAML was, it keeps takes and approvals"
+    assert said in made.run("status").out
+    (made.root / "specs/locks/show.yaml").rename(made.root / "specs/locks/other.yaml")
+    assert made.run("batch", "series=other").code == 0
+    assert said not in made.run("status").out
+    assert made.shown("status")["series"][0]["locked"] == 1
+
+
 def test_a_series_of_the_command_line_is_none(project: Project) -> None:
     """It never stood in specs/series, so it is not gone; nor is one of a file beside the specs."""
     (project.root / "specs/series/show.yaml").unlink()

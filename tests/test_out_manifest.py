@@ -92,6 +92,9 @@ def test_a_locked_picture_is_told_as_what_it_is(project: Project) -> None:
     assert project.batch().code == 0
     [now] = [entry for entry in manifest(project)["items"] if entry["video"] == video(2)]
     assert (now["file"], now["key"], now["final"], now["part"]) == (before["file"], before["key"], before["final"], 9)
+    page = (project.root / "out/show/sheet.html").read_text(encoding="utf-8")
+    assert f"09-{video(2)}.jpg" not in page
+    assert f"02-{video(2)}.jpg" in page
 
 
 def test_a_run_that_is_resumed_leaves_the_others_in_it(project: Project) -> None:

@@ -105,6 +105,23 @@ def test_a_second_place_of_a_video_has_its_number(project: Project) -> None:
     assert project.out() == sorted([f"{video(1)}.jpg", f"{video(2)}.jpg", f"{video(1)}-2.jpg"])
 
 
+def test_a_name_that_a_locked_picture_keeps_is_not_taken_from_it(project: Project) -> None:
+    """Two parts change places, one of them is locked: it keeps its file, the other is told why it has none."""
+    project.series(output={"name": "{part:02}"})
+    assert project.batch().code == 0
+    kept = (project.root / "out/show/01.jpg").read_bytes()
+    assert project.run("takes", "lock", "1", "series=show").code == 0
+    project.playlist([{**item(1), "part": 2}, {**item(2), "part": 1}, item(3)])
+    for told in (project.batch(), project.batch()):
+        assert told.code == 6
+        assert "out/show/01.jpg is the name of a locked picture" in told.out
+        assert f"thumbforge takes unlock thumb:show:{video(1)} gives it up" in told.out
+        assert (project.root / "out/show/01.jpg").read_bytes() == kept
+    assert project.run("takes", "unlock", video(1), "series=show").code == 0
+    assert project.batch().code == 0
+    assert project.out() == ["01.jpg", "02.jpg", "03.jpg"]
+
+
 def test_a_png_is_never_called_as_the_sheet(project: Project) -> None:
     """`sheet.png` is taken."""
     project.playlist([item(1, title="Sheet")])

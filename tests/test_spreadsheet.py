@@ -321,6 +321,7 @@ def test_an_export_can_begin_a_list_elsewhere(site: Site, tmp_path: Path) -> Non
     ]
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
 @pytest.mark.parametrize("saved", ["44,34,76,1,,1033,false,true,false", "59,34,76,1,,1031,false,true,false"])
 def test_libreoffice_gives_back_what_it_got(saved: str, site: Site, tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def _print_out(project: Project, found: Sequence[Standing]) -> None:
         if names := mixture.renamed(standing.rows):
             have, them = ("has its old name", "it") if names == 1 else ("have their old names", "them")
             write(f"{counted(names, 'file')} in out/{standing.name}/ {have}: the next batch renames {them}.")
-    for line in orphans.told(left_by(project, [standing.planned for standing in found])):
+    for line in orphans.told(project, left_by(project, [standing.planned for standing in found])):
         write(f"{line}.")
 
 

@@ -131,7 +131,22 @@ class Row:
 
 def plan(wanted: Iterable[Wanted], snapshot: Snapshot, limits: Limits) -> tuple[Row, ...]:
     """Rows in playlist order."""
-    return tuple(_hold_locked(_decide(item, snapshot, limits), snapshot) for item in wanted)
+    rows = tuple(_hold_locked(_decide(item, snapshot, limits), snapshot) for item in wanted)
+    if not rows or rows[0].wanted.series.output.name is None:  # a name with part and video is nobody else's
+        return rows
+    kept = {export.path.rpartition("/")[2]: key for key, export in snapshot.exports.items() if export.locked}
+    return tuple(_leave_locked(row, kept) for row in rows) if kept else rows
+
+
+def _leave_locked(row: Row, kept: Mapping[str, str]) -> Row:
+    """A name that a locked item keeps is not taken from it."""
+    name, series = row.wanted.export_name, row.wanted.series.name
+    holder = kept.get(name, row.wanted.item_key)
+    if row.is_locked or holder == row.wanted.item_key:
+        return row
+    cure = f"thumbforge takes unlock thumb:{series}:{holder.removeprefix('video:').removesuffix(':1')} gives it up"
+    reason = f"out/{series}/{name} is the name of a locked picture; {cure}"
+    return replace(row, action="skip", status="failed", reason=reason, cure=cure, restore=(), moved_from="")
 
 
 def _hold_locked(row: Row, snapshot: Snapshot) -> Row:

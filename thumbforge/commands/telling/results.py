@@ -102,7 +102,7 @@ def print_result(result: Result, project: Project, page: str, *, as_json: bool) 
         those = f"all {total} thumbnails of {name} are" if total > 1 else f"the thumbnail of {name} is"
         write(f"Nothing to do: {those} up to date.")
         _print_locked(result)
-        _print_out(result, rows, left)
+        _print_out(result, project, rows, left)
         return
     if result.run_id:
         _print_header(result)
@@ -111,7 +111,7 @@ def print_result(result: Result, project: Project, page: str, *, as_json: bool) 
     print_hints("part", ((_part(item.before), item.hint) for item in told if item.hint != at_the_end))
     write(result.stop or f"{tally(result.items)}: out/{result.planned.series.name}/")
     _print_locked(result)
-    _print_out(result, rows, left)
+    _print_out(result, project, rows, left)
     if titles := _hard_to_read(result):
         write(titles)
     if odd := [row for row in result.rows if row.wanted.item_key in result.unlike]:
@@ -123,11 +123,11 @@ def print_result(result: Result, project: Project, page: str, *, as_json: bool) 
         write(hint)
 
 
-def _print_out(result: Result, rows: Sequence[Row], left: Sequence[Unwanted]) -> None:
+def _print_out(result: Result, project: Project, rows: Sequence[Row], left: Sequence[Unwanted]) -> None:
     """What else lies in out/ than this series as its specs are."""
     if mixed := mixture.told(result.planned.series.name, rows):
         write(f"{mixed}; the same batch without only= makes them anew" if len(result.items) < len(rows) else mixed)
-    for line in orphans.told(left):
+    for line in orphans.told(project, left):
         write(line)
 
 

@@ -16,6 +16,7 @@ from thumbforge.errors import ThumbforgeError
 from thumbforge.making.out.manifest import read_manifest
 from thumbforge.models import Playlist
 from thumbforge.planning.decide import PlannedSeries
+from thumbforge.planning.lock import lock_name
 from thumbforge.planning.project import Project
 from thumbforge.store import exports, names, runs
 from thumbforge.store.database import Database
@@ -72,8 +73,8 @@ def left_by(project: Project, planned: Iterable[PlannedSeries]) -> list[Unwanted
     return orphans(project, found)
 
 
-def told(found: Iterable[Unwanted]) -> list[str]:
-    """A line for each series."""
+def told(project: Project, found: Iterable[Unwanted]) -> list[str]:
+    """A line for each series; one that is gone may have left its lock file."""
     by_series: dict[tuple[str, str], list[str]] = {}
     for one in found:
         by_series.setdefault((one.series, one.why), []).append(one.export.path.rpartition("/")[2])
@@ -84,6 +85,9 @@ def told(found: Iterable[Unwanted]) -> list[str]:
         cure = CURE.format(them="it" if len(files) == 1 else "them")
         names_ = f"{', '.join(files[:_SHOWN])}{more}"
         lines.append(f"{counted(len(files), 'file')} in out/{series}/ of {of}: {names_}; {cure}")
+        lock = lock_name(series) if names.is_plain(series) else ""
+        if why == "series" and lock and (project.root / lock).is_file():
+            lines.append(f"{lock} is that series', too: renamed as its YAML was, it keeps takes and approvals")
     return lines
 
 

@@ -47,7 +47,7 @@ class _Known:
 def series_sheet(project: Project, planned: PlannedSeries, rows: Iterable[Row]) -> Sheet:
     series, rows = planned.series, tuple(rows)
     there, known = _files(project.out / series.name), _known(project, series, rows)
-    wanted = {row.wanted.export_name for row in rows}
+    wanted = {name for row in rows for name in (row.wanted.export_name, row.file)}
     return Sheet(
         title=series.playlist.playlist.title or series.name,
         channel=series.playlist.playlist.channel,
@@ -143,7 +143,7 @@ def _item(project: Project, row: Row, there: Mapping[str, Picture], known: _Know
     notes = _notes(final) if final else ()
     if final and final.picture.sha256 in known.odd:
         notes = (*notes, known.odd[final.picture.sha256])
-    shown = _shown(project, row, there)
+    shown, name = _shown(project, row, there), row.file or wanted.export_name
     is_in_place, drawn = row.is_in_place, known.before.get(wanted.item_key)
     return SheetItem(
         title=wanted.item.title,
@@ -159,8 +159,8 @@ def _item(project: Project, row: Row, there: Mapping[str, Picture], known: _Know
         duration=wanted.item.duration,
         notes=notes,
         good=is_in_place and not notes,
-        is_old=not is_in_place and wanted.export_name in there,
-        file=wanted.export_name,
+        is_old=not is_in_place and name in there,
+        file=name,
         text=wanted.drawing.title,
         take=row.take,
         takes=_takes(project, row, known.takes[iteration]) if iteration in known.takes else (),
@@ -183,7 +183,7 @@ def _notes(final: KnownFinal) -> tuple[str, ...]:
 def _shown(project: Project, row: Row, there: Mapping[str, Picture]) -> Picture | None:
     """The file beside the sheet, whoever made it: it is what will be uploaded. Only where there is none, the picture
     in the store."""
-    found = there.get(row.wanted.export_name)
+    found = there.get(row.file or row.wanted.export_name)
     if found and found.identity:
         is_ours = row.final and row.is_in_place and not row.remark
         return Picture(found.path, row.final.picture.sha256) if is_ours and row.final else found
