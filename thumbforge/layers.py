@@ -10,10 +10,23 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag
+from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag, model_validator
 
 from thumbforge import ids
-from thumbforge.models import Box, Colour, Contrast, Help, Layout, Model, Name, NegativeSpace, Share, Size, SubjectRules
+from thumbforge.models import (
+    Box,
+    Colour,
+    Contrast,
+    Help,
+    Layout,
+    Model,
+    Name,
+    NegativeSpace,
+    Share,
+    Size,
+    SubjectRules,
+    size_of_series,
+)
 from thumbforge.models import Template as FirstTemplate
 
 SUBJECT = "subject"
@@ -131,6 +144,7 @@ class Text(Layer):
     box: Area
     font: Name = "anton"
     size: int = Field(96, ge=8, le=800, description="largest letter size")
+    of_series: bool = Field(False, description="all texts of the series have one size, but for what would not fit")
     min_size: int = Field(40, ge=8, le=600, description="smallest; a longer text is cut with an ellipsis")
     max_lines: int = Field(1, ge=1, le=8)
     line_height: float = Field(1.1, ge=0.8, le=2.0, description="in letter sizes")
@@ -145,6 +159,8 @@ class Text(Layer):
     contrast: Contrast = 4.5
     beside: bool = Field(False, description="makes room for the subject: another line break, height or size")
     fine_print: bool = Field(False, description="need not be read at 168x94")
+
+    _short = model_validator(mode="before")(size_of_series)
 
 
 class Image(Layer):

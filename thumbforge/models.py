@@ -72,10 +72,18 @@ class NegativeSpace(Box):
         return f"x {self.x}, y {self.y}, {self.w} wide, {self.h} high"
 
 
+def size_of_series(style: Any) -> Any:
+    """`size: series` is short for the largest size with `of_series: true`."""
+    if isinstance(style, dict) and style.get("size") == "series":
+        return {name: value for name, value in style.items() if name != "size"} | {"of_series": True}
+    return style
+
+
 class TitleStyle(Model):
     box: Box
     font: Name = "anton"
     size: int = Field(150, ge=8, le=600, description="largest letter size, canvas pixels")
+    of_series: bool = Field(False, description="all texts of the series have one size, but for what would not fit")
     min_size: int = Field(72, ge=8, le=600, description="smallest; a longer title is cut with an ellipsis")
     max_lines: int = Field(4, ge=1, le=8)
     line_height: float = Field(1.12, ge=0.8, le=2.0, description="in letter sizes")
@@ -90,6 +98,8 @@ class TitleStyle(Model):
     behind: bool = Field(False, description="one or two words may pass behind a subject that is cut out")
     help: Help = Field("shade", description="what may be laid under letters that do not stand out")
     contrast: Contrast = Field(4.5, description="with the ground; a title's outline carries a third of it")
+
+    _short = model_validator(mode="before")(size_of_series)
 
     @model_validator(mode="after")
     def _sizes_in_order(self) -> TitleStyle:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from thumbforge import models
 from thumbforge.errors import PictureError
@@ -22,12 +22,16 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from thumbforge.imaging.rules import Check, Report
+    from thumbforge.imaging.type.common import Room
     from thumbforge.imaging.type.shape import Speech
-    from thumbforge.layers import AnyLayout, Layers
+    from thumbforge.layers import AnyLayout, Layers, Text
     from thumbforge.pixels.placed import Placed
 
 FINALISER_VERSION = 4
 """Raised when the same input gives other pixels: every final is made anew from its art, without a call."""
+
+
+_Style = TypeVar("_Style", bound=models.Model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,8 @@ class Drawing:
     """What `local` placed the subject by; `pixels.placed.staged` reckons the place again. None for other art."""
     texts: tuple[tuple[str, str], ...] = ()
     images: tuple[tuple[str, PictureFile], ...] = ()
+    sizes: tuple[tuple[str, int], ...] = ()
+    """The largest size of each text whose size is the series', by the text's name; canvas pixels."""
 
     @property
     def files(self) -> tuple[FontFile | PictureFile | File, ...]:
@@ -110,6 +116,7 @@ def _parts_of_layers(art_sha256: str, layout: Layers, drawing: Drawing, output: 
         names.add(fonts.add(drawing.emoji))
     extras = {
         "images": {name: file.sha256 for name, file in drawing.images} or None,
+        "sizes": dict(drawing.sizes) or None,
         "picture": drawing.picture.sha256 if drawing.picture else None,
         "capitals": "turkic" if clean.turkic(drawing.language) else None,
         "libraries": libraries.others(),
@@ -143,7 +150,7 @@ def finalise(art: Path, layout: AnyLayout, drawing: Drawing, output: models.Outp
 
     if not isinstance(layout, models.Layout):
         return _finalise_layers(art, layout, drawing, output, target)
-    layout = brand.branded(layout, drawing.brand)
+    layout = _sized(brand.branded(layout, drawing.brand), drawing)
     for style in (layout.title, layout.part, layout.kicker, layout.series):
         if style:
             fonts.require(style.font)
@@ -163,7 +170,7 @@ def _finalise_layers(art: Path, layout: Layers, drawing: Drawing, output: models
     from thumbforge.imaging.canvas import compose
     from thumbforge.pixels import picture
 
-    layout = brand.branded_layers(layout, drawing.brand)
+    layout = _sized_layers(brand.branded_layers(layout, drawing.brand), drawing)
     for text in layout.texts.values():
         fonts.require(layout.face(text.font))
     images: dict[str, Image.Image] = {}
@@ -191,6 +198,57 @@ def _layer_texts(layout: Layers, drawing: Drawing) -> dict[str, str]:
     given = dict(drawing.texts)
     found = {name: clean.plain(given.get(name, "")) for name in layout.seen_texts}
     return {name: text for name, text in found.items() if text}
+
+
+def rooms_of_series(layout: AnyLayout, own: Identity | None) -> dict[str, Room]:
+    """What bounds each text that has one size for the whole series, by the text's name."""
+    if isinstance(layout, models.Layout):
+        if not layout.title.of_series:
+            return {}
+        title = brand.branded(layout, own).title
+        return {"title": _room(title, title.font, title.stroke)}
+    if not any(text.of_series for text in layout.seen_texts.values()):
+        return {}
+    layout = brand.branded_layers(layout, own)
+    return {
+        name: _room(text, layout.face(text.font), text.stroke.width / text.size if text.stroke else 0.0)
+        for name, text in layout.seen_texts.items()
+        if text.of_series
+    }
+
+
+def _room(style: models.TitleStyle | Text, face: str, outline: float) -> Room:
+    from thumbforge.imaging.type.common import Room
+
+    return Room(
+        width=style.box.w,
+        height=style.box.h,
+        size=style.size,
+        min_size=style.min_size,
+        max_lines=style.max_lines,
+        line_height=style.line_height,
+        font=face,
+        case=style.case,
+        outline=outline,
+        spacing=0.0 if isinstance(style, models.TitleStyle) else style.letterspacing,
+    )
+
+
+def _sized(layout: models.Layout, drawing: Drawing) -> models.Layout:
+    """With the series' size where the title has it."""
+    sizes = dict(drawing.sizes)
+    if "title" not in sizes:
+        return layout
+    return layout.model_copy(update={"title": _at_most(layout.title, layout.title.min_size, sizes["title"])})
+
+
+def _sized_layers(layout: Layers, drawing: Drawing) -> Layers:
+    sized = {name: _at_most(layout.texts[name], layout.texts[name].min_size, size) for name, size in drawing.sizes}
+    return layout.model_copy(update={"texts": {**layout.texts, **sized}}) if sized else layout
+
+
+def _at_most(style: _Style, smallest: int, size: int) -> _Style:
+    return style.model_copy(update={"size": size, "min_size": min(size, smallest)})
 
 
 def _placed(scene: Scene | None, output: models.Output) -> tuple[Placed | None, tuple[Check, ...]]:
@@ -233,6 +291,7 @@ def _extras(layout: models.Layout, drawing: Drawing, texts: dict[str, str]) -> d
     extras = {
         "kicker": texts.get("kicker"),
         "series": texts.get("series"),
+        "sizes": dict(drawing.sizes) or None,
         "capitals": language,
         "logo": logo,
         "picture": own,

@@ -9,7 +9,7 @@ from typing import Any
 
 from thumbforge import ids
 from thumbforge.errors import Problem, SpecError
-from thumbforge.imaging.finalise import Drawing, final_parts
+from thumbforge.imaging.finalise import Drawing, final_parts, rooms_of_series
 from thumbforge.imaging.sheet import PICTURE
 from thumbforge.imaging.userfiles import PictureFile
 from thumbforge.models import Item, Layout
@@ -138,6 +138,7 @@ class _Shown:
 
     scene: Scene | None
     images: tuple[tuple[str, PictureFile], ...]
+    sizes: tuple[tuple[str, int], ...]
 
 
 def wanted_items(
@@ -146,7 +147,7 @@ def wanted_items(
     """What is wanted at each of these places, by default all. SpecError for a prompt that cannot be rendered."""
     prompts = Prompts(series.template)
     found = places(series) if at is None else at
-    shown = _Shown(scene_of(series), images_of(series))
+    shown = _Shown(scene_of(series), images_of(series), _sizes(series, prompts))
     return tuple(_wanted(series, prompts, capabilities, reference, shown, place) for place in found)
 
 
@@ -194,7 +195,7 @@ def wanted_heroes(
     provider reads none; it also is the candidate's take, so that no two ask for the same picture."""
     prompts = Prompts(series.template)
     [item] = series.playlist.items
-    shown = _Shown(scene_of(series), images_of(series))
+    shown = _Shown(scene_of(series), images_of(series), _sizes(series, prompts))
     base = _wanted(series, prompts, capabilities, reference, shown, Place(item, 1, 1, ""))
     return tuple(_candidate(base, n, seed if "seed" in capabilities.reads else None) for n in ordinals)
 
@@ -244,11 +245,33 @@ def _drawing(series: Series, prompts: Prompts, place: Place, variables: Mapping[
         brand=series.identity,
         emoji=series.emoji,
         scene=shown.scene,
+        sizes=shown.sizes,
     )
     if not isinstance(series.template.layout, Layout):
         return replace(drawing, texts=prompts.texts({**variables, "text": title}), images=shown.images)
     part, kicker, name = _part(prompts, item, variables), prompts.kicker(variables), prompts.series(variables)
     return replace(drawing, part=part, kicker=kicker, series=name)
+
+
+def _sizes(series: Series, prompts: Prompts) -> tuple[tuple[str, int], ...]:
+    """The size of each text that has one for the whole series, whichever of its items are wanted."""
+    rooms = rooms_of_series(series.template.layout, series.identity)
+    if not rooms:
+        return ()
+    from thumbforge.imaging.type.common import common_size
+
+    language, said = series.playlist.playlist.language, [dict(_said(series, prompts, p)) for p in _places(series)]
+    return tuple(
+        (name, common_size([texts[name] for texts in said if name in texts], room, language))
+        for name, room in rooms.items()
+    )
+
+
+def _said(series: Series, prompts: Prompts, place: Place) -> Iterable[tuple[str, str]]:
+    title = place.item.title if place.item.text is None else place.item.text
+    if isinstance(series.template.layout, Layout):
+        return [("title", title)]
+    return prompts.texts({**_variables(series, place.item, place.position, prompts), "text": title})
 
 
 def _part(prompts: Prompts, item: Item, variables: Mapping[str, Any]) -> str | None:
