@@ -79,6 +79,20 @@ def test_one_series_goes_over_alone(ours: Project, there: Path, tmp_path: Path) 
     assert theirs.shown("pull")["arts"] == 2
 
 
+def test_the_pictures_of_local_are_those_of_the_lock(ours: Project, there: Path, tmp_path: Path) -> None:
+    """On another platform `local` may paint other bytes: where the pictures are shared, `--locked` takes them as they
+    are."""
+    ours.series(provider="local")
+    assert ours.batch().code == 0
+    assert ours.run("push", "series=show").code == 0
+    record = there / "keys/art"
+    shutil.rmtree(record)
+    theirs = clone(ours, tmp_path / "theirs")
+    told = theirs.batch("--locked", "--json")
+    assert (told.code, {each["action"] for each in told.document["items"]}) == (0, {"skip"})
+    assert pictures(theirs) == pictures(ours)
+
+
 def test_who_only_reads_pushes_nothing(ours: Project, there: Path) -> None:
     """It is told which variable says so; and a project without a place is told how one is named."""
     told = ours.with_environment(THUMBFORGE_STORE__MODE="read").run("push")

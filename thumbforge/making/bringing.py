@@ -52,7 +52,7 @@ def locked_with_shared(
     """The rows as the lock has them, once the pictures that it names are here, where they are shared: the finished one,
     or its art to draw it from."""
     found = as_locked(planned, rows, lock, project.store)
-    lacking = [row for row in found if row.pinned and row.status == "failed" and row.cure]
+    lacking = [row for row in found if row.pinned and ((row.status == "failed" and row.cure) or row.calls)]
 
     def bring(row: Row, remote: Remote) -> bool:
         entry = row.pinned
@@ -60,9 +60,11 @@ def locked_with_shared(
         suffix = entry.name[entry.name.rfind(".") :]
         if parcels.bring_picture(project.store, remote, entry.final, suffix):
             return True
+        if row.calls:  # painted here for nothing, should it be nowhere
+            return False
         return parcels.bring_chosen(project.store, remote, entry.art_key, entry.art, _check(row)) is not None
 
-    if not lacking or not _brought(sharing, lacking, bring):
+    if not (lacking and _brought(sharing, lacking, bring)):
         return planned, found
     planned, rows = _anew(project, planned, rows, {row.wanted.item_key for row in lacking})
     return planned, as_locked(planned, rows, lock, project.store)

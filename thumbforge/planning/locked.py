@@ -118,10 +118,10 @@ def _as_locked(planned: PlannedSeries, row: Row, entry: Entry, there: Head, stor
     can_draw = entry.final_key == row.wanted.final_key(entry.art) and not row.is_locked
     if can_draw and row.is_chosen and row.action == "refinish":
         return pinned
-    if can_draw and row.calls and not calls_to_a_service(planned.series.profile, row.calls):
-        return replace(pinned, reason="painted as the lock has it")
     if told := stored_art(store, entry.final):
         return replace(pinned, action="skip", status="completed", final=_given(entry, *told), restore=("copy",))
+    if can_draw and row.calls and not calls_to_a_service(planned.series.profile, row.calls):
+        return replace(pinned, reason="painted as the lock has it")
     if not can_draw and apart:
         why = f"it was drawn with {apart}, and its picture is not in the store"
     elif not can_draw:
