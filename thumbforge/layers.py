@@ -162,6 +162,17 @@ class Text(Layer):
 
     _short = model_validator(mode="before")(size_of_series)
 
+    def at_most(self, size: int) -> Text:
+        """With this largest size, and all that shrinks with the letters in the same measure."""
+        share = size / self.size
+        lengths = {"stroke": ("width",), "shadow": ("x", "y", "blur"), "glow": ("size",)}
+        own = {
+            name: effect.model_copy(update={field: getattr(effect, field) * share for field in fields})
+            for name, fields in lengths.items()
+            if (effect := getattr(self, name))
+        }
+        return self.model_copy(update={"size": size, "min_size": min(size, self.min_size), **own})
+
 
 class Image(Layer):
     """A picture in a box: a file of the project, or what the item, the brand or the series brings."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from thumbforge import models
 from thumbforge.errors import PictureError
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 FINALISER_VERSION = 4
 """Raised when the same input gives other pixels: every final is made anew from its art, without a call."""
-
-
-_Style = TypeVar("_Style", bound=models.Model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,16 +236,14 @@ def _sized(layout: models.Layout, drawing: Drawing) -> models.Layout:
     sizes = dict(drawing.sizes)
     if "title" not in sizes:
         return layout
-    return layout.model_copy(update={"title": _at_most(layout.title, layout.title.min_size, sizes["title"])})
+    size = sizes["title"]
+    title = layout.title.model_copy(update={"size": size, "min_size": min(size, layout.title.min_size)})
+    return layout.model_copy(update={"title": title})
 
 
 def _sized_layers(layout: Layers, drawing: Drawing) -> Layers:
-    sized = {name: _at_most(layout.texts[name], layout.texts[name].min_size, size) for name, size in drawing.sizes}
+    sized = {name: layout.texts[name].at_most(size) for name, size in drawing.sizes}
     return layout.model_copy(update={"texts": {**layout.texts, **sized}}) if sized else layout
-
-
-def _at_most(style: _Style, smallest: int, size: int) -> _Style:
-    return style.model_copy(update={"size": size, "min_size": min(size, smallest)})
 
 
 def _placed(scene: Scene | None, output: models.Output) -> tuple[Placed | None, tuple[Check, ...]]:
