@@ -112,6 +112,41 @@ def test_the_sheet_shows_the_files_that_are_there(project: Project) -> None:
     assert project.calls == 3
 
 
+def test_a_file_is_its_items_under_whatever_name(project: Project) -> None:
+    """Of a locked item the one that it keeps, of one that is to be renamed the one until then; what is left of an item
+    that is gone stands apart, with the command that takes it away."""
+    project.batch()
+    assert project.run("takes", "lock", "1").code == 0
+    project.series(output={"width": 1280, "height": 720, "name": "{slug}"})
+    project.playlist([item(1), item(2, text="Other")])
+    sheet = shown(project)
+    assert [one.file for one in sheet.items] == project.out()[:2]
+    assert [(stray.name, stray.is_left) for stray in sheet.strays] == [(project.out()[2], True)]
+    assert project.run("series", "sheet", "show").code == 0
+    assert "thumbforge prune --orphans --apply" in page(project)
+    assert project.run("prune", "--orphans", "--apply").code == 0
+    assert project.batch().code == 0
+    assert [one.file for one in shown(project).items] == ["01-video-00001.jpg", "other.jpg"]
+    assert shown(project).strays == ()
+
+
+def test_a_batch_with_nothing_to_do_keeps_the_sheet_current(project: Project) -> None:
+    """What was locked, and what has come into the folder or gone from it, stands there; else nothing is written."""
+    project.batch()
+    assert project.run("takes", "lock", "1").code == 0
+    assert project.batch().code == 0
+    assert "its picture stays as it is" in page(project)
+    stray = project.write("out/show/notes.txt", "mine")
+    assert project.batch().code == 0
+    assert "notes.txt" in page(project)
+    before = project.files()
+    assert project.batch().code == 0
+    assert project.files() == before
+    stray.unlink()
+    assert project.batch().code == 0
+    assert "notes.txt" not in page(project)
+
+
 def test_every_command_on_the_page_can_be_pasted(project: Project) -> None:
     """From the page, as it stands, in the project's directory: each does what it says."""
     project.batch()

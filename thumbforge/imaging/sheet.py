@@ -5,11 +5,13 @@ Values only: no file is opened, no ledger asked. `sheet_page` makes the page of 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
 PICTURE = "sheet.png"
+PAGES = re.compile(r"sheet(-[0-9]{1,6})?\.html")
 MOST = 120
 """Items of the picture; one of more would be taller than what viewers of pictures open."""
 PER_PAGE = 500
@@ -44,10 +46,12 @@ class Take:
 
 @dataclass(frozen=True, slots=True)
 class Stray:
-    """A file beside the pictures of a series that is none of them; `picture` where it is shown."""
+    """A file beside the pictures of a series that is none of them; `picture` where it is shown. `is_left`: ours, of an
+    item that has left the list."""
 
     name: str
     picture: Picture | None = None
+    is_left: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _PARTS = Path(__file__).with_name("page")
 _VIDEO, _STUDIO = "https://www.youtube.com/watch?v={}", "https://studio.youtube.com/video/{}/edit"
+_CLEAR = "thumbforge prune --orphans --apply"
 
 Small = Callable[[Picture], str]
 """The address of what is shown of a picture, from the page; "" where it cannot be shown."""
@@ -138,9 +139,14 @@ def _render(
         sheet=sheet,
         cards=[_card(sheet, item, at, small, full) for at, item in enumerate(items, first)],
         strays=[
-            {"name": stray.name, **(_pair(stray.picture, small, full) if stray.picture else {"src": ""})}
+            {
+                "name": stray.name,
+                "is_left": stray.is_left,
+                **(_pair(stray.picture, small, full) if stray.picture else {"src": ""}),
+            }
             for stray in strays
         ],
+        clear=Command("Take away what is left of items that the list no longer has", _CLEAR),
         places=SURFACES,
         filters=[(name, said, counts[name]) for name, said in FILTERS],
         names=sheet.page_names if number else (),

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from thumbforge import log
 from thumbforge.errors import LedgerError, StoreError
-from thumbforge.imaging.sheet import PICTURE, page_names
 from thumbforge.making.lock import keep_lock
 from thumbforge.making.out.manifest import has_manifest, keep_manifest
 from thumbforge.making.record import remember_world
-from thumbforge.making.sheets.previews import FOLDER
+from thumbforge.making.sheets import mark
 from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.project import Project, relative
 from thumbforge.playlists.ingest import ingest, is_stated
@@ -69,7 +68,11 @@ def conclude(project: Project, planned: PlannedSeries, *, keeps_lock: bool = Tru
     """As `record`, and the sheet: written where it may show something else, or is not there. Its path, "" where it is
     as it was: to find that out item by item takes as long as all the rest of a batch with nothing to do."""
     changed = record(project, planned, keeps_lock=keeps_lock)
-    if not changed and all(row.is_done and not row.remark for row in planned.rows) and _has_sheet(project, planned):
+    if (
+        not changed
+        and all(row.is_done and not row.remark for row in planned.rows)
+        and mark.is_as_noted(project, planned.series.name)
+    ):
         return ""
     from thumbforge.making.sheets.kept import keep_sheet
 
@@ -78,9 +81,3 @@ def conclude(project: Project, planned: PlannedSeries, *, keeps_lock: bool = Tru
     except StoreError as error:
         log.warning("the sheet could not be written", error=str(error))
         return ""
-
-
-def _has_sheet(project: Project, planned: PlannedSeries) -> bool:
-    folder = project.out / planned.series.name
-    names = (PICTURE, *page_names(len(planned.rows)))
-    return (folder / FOLDER).is_dir() and all((folder / name).is_file() for name in names)

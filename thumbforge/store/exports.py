@@ -70,6 +70,12 @@ def of_last_run(database: Database, series: str) -> set[str]:
     return {row["item_key"] for row in rows}
 
 
+def last_change(database: Database, series: str) -> float:
+    """When a row of the series was last written, which a lock is, too; 0 where there is none."""
+    [row] = database.rows("SELECT max(updated_at) FROM export WHERE series = ?", (series,))
+    return float(row[0] or 0)
+
+
 def record(database: Database, series: str, item_key: str, export: Export, now: float) -> None:
     """What lies there now. Whether it is locked stays as it was."""
     row = {name: getattr(export, name) for name in ("path", "final_key", "sha256", "seen")} | {"updated_at": now}

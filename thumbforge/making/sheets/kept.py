@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from operator import attrgetter
 from pathlib import Path
 
 from thumbforge import ids
-from thumbforge.durable import read_regular, write_whole
+from thumbforge.durable import write_whole
 from thumbforge.errors import StoreError
 from thumbforge.imaging.contact import write_contact
 from thumbforge.imaging.sheet import MOST, PICTURE, Picture, Sheet, SheetItem
 from thumbforge.imaging.sheet_page import Small, packed, write_page
-from thumbforge.making.sheets import previews
-from thumbforge.making.sheets.series import PACK, PAGES, series_sheet
+from thumbforge.making.sheets import mark, previews
+from thumbforge.making.sheets.series import PACK, series_sheet
 from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.plan import Row
 from thumbforge.planning.project import Project, relative
@@ -27,7 +26,7 @@ from thumbforge.store.assets import store_errors
 def keep_sheet(project: Project, planned: PlannedSeries, rows: Iterable[Row]) -> Path:
     """The path of the sheet's first page, which is current now."""
     sheet, folder = series_sheet(project, planned, rows), project.out / planned.series.name
-    shown, wanted = _shown(project, planned.series.name), digests(sheet)
+    shown, wanted = mark.shown(project, planned.series.name), digests(sheet)
     stale = [name for name in wanted if shown.get(name) != wanted[name] or not (folder / name).is_file()]
     if stale or shown.keys() != wanted.keys() or not _has_previews(sheet, folder):
         with store_errors("the sheet", "sheet.file"):
@@ -37,7 +36,8 @@ def keep_sheet(project: Project, planned: PlannedSeries, rows: Iterable[Row]) ->
             _write(project, sheet, folder, stale)
             for name in shown.keys() - wanted.keys():
                 (folder / name).unlink(missing_ok=True)
-        _note(_mark(project, planned.series.name), wanted)
+    if stale or not mark.is_as_noted(project, planned.series.name):
+        mark.note(project, planned.series.name, wanted)
     return folder / sheet.page_names[0]
 
 
@@ -72,17 +72,17 @@ def remove_sheet(project: Project, series: str) -> None:
     """All that was written for the sheet of a series that is gone."""
     folder = project.out / series
     with contextlib.suppress(OSError):
-        for name in (*_shown(project, series), PACK):
+        for name in (*mark.shown(project, series), PACK):
             (folder / name).unlink(missing_ok=True)
         previews.remove_beside(folder)
-        _mark(project, series).unlink(missing_ok=True)
+        mark.path_of(project, series).unlink(missing_ok=True)
 
 
 def is_current(project: Project, series: str, sheet: Sheet) -> bool:
     """Whether the files in out/ are there and show this."""
     wanted, folder = digests(sheet), project.out / series
     return (
-        _shown(project, series) == wanted
+        mark.shown(project, series) == wanted
         and all((folder / name).is_file() for name in wanted)
         and _has_previews(sheet, folder)
     )
@@ -116,13 +116,6 @@ def _in_folder(folder: str, there: Iterable[str]) -> Small:
     return small
 
 
-def _note(mark: Path, wanted: Mapping[str, str]) -> None:
-    """What the sheet shows now; where that cannot be noted it is written again the next time."""
-    with contextlib.suppress(OSError):
-        mark.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_whole(mark, json.dumps(wanted).encode())
-
-
 _TOLD = attrgetter(*(field.name for field in fields(SheetItem) if field.name != "picture"))
 
 
@@ -144,17 +137,3 @@ def _digest(head: object, items: Iterable[SheetItem]) -> str:
 
 _VERSION = 2
 """Of the page: another one is written anew, whatever it shows."""
-
-
-def _shown(project: Project, series: str) -> dict[str, str]:
-    """What was written the last time; nothing where that cannot be read."""
-    try:
-        found = json.loads(read_regular(_mark(project, series)))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    named = found if isinstance(found, dict) else {}
-    return {name: digest for name, digest in named.items() if name == PICTURE or PAGES.fullmatch(name)}
-
-
-def _mark(project: Project, series: str) -> Path:
-    return project.home / "sheets" / f"{series}.shown"

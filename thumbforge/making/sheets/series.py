@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
 from thumbforge.errors import LedgerError, ThumbforgeError
-from thumbforge.imaging.sheet import PICTURE, Picture, Sheet, SheetItem, Stray, Take
+from thumbforge.imaging.sheet import PAGES, PICTURE, Picture, Sheet, SheetItem, Stray, Take
 from thumbforge.making.consistency import unlike
 from thumbforge.making.sheets.previews import FOLDER
 from thumbforge.planning.decide import PlannedSeries
@@ -27,7 +26,6 @@ from thumbforge.store import attempts, exports, finals
 from thumbforge.store.finals import KnownFinal, failed_checks
 from thumbforge.store.spending import amount_of
 
-PAGES = re.compile(r"sheet(-[0-9]{1,6})?\.html")
 PACK = "sheet-pack.html"
 _OURS = {PICTURE, PACK, FOLDER, "manifest.json"}
 _SHOWN = (".jpg", ".jpeg", ".png", ".webp")
@@ -35,19 +33,23 @@ _SHOWN = (".jpg", ".jpeg", ".png", ".webp")
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What the ledger has of the items: costs and takes by iteration, the rest by item key."""
+    """What the ledger has of the items: costs and takes by iteration, the rest by item key. `files` are what those in
+    out/ are called, where one may be called otherwise than it will be."""
 
     costs: Mapping[str, str] = field(default_factory=dict)
     takes: Mapping[str, list[attempts.Take]] = field(default_factory=dict)
     changed: frozenset[str] = frozenset()
     before: Mapping[str, list[tuple[str, Picture]]] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
     odd: Mapping[str, str] = field(default_factory=dict)
 
 
 def series_sheet(project: Project, planned: PlannedSeries, rows: Iterable[Row]) -> Sheet:
     series, rows = planned.series, tuple(rows)
     there, known = _files(project.out / series.name), _known(project, series, rows)
-    wanted = {name for row in rows for name in (row.wanted.export_name, row.file)}
+    files = [_name(row, there, known) for row in rows]
+    left = {export.path.rpartition("/")[2] for export in planned.left.values()}
+    others = sorted(name for name in there.keys() - set(files) if _is_stray(name))
     return Sheet(
         title=series.playlist.playlist.title or series.name,
         channel=series.playlist.playlist.channel,
@@ -56,10 +58,10 @@ def series_sheet(project: Project, planned: PlannedSeries, rows: Iterable[Row]) 
             ("template", f"{series.template.name} v{series.template.version}"),
             ("provider", series.profile.name),
         ),
-        items=tuple(_item(project, row, there, known) for row in rows),
+        items=tuple(_item(project, row, name, there.get(name), known) for row, name in zip(rows, files, strict=True)),
         series=words_of(project, series),
         playlist=series.playlist_name if series.playlist_name in project.catalog.playlist_names() else "",
-        strays=tuple(_stray(name, there[name]) for name in sorted(there) if name not in wanted and _is_stray(name)),
+        strays=tuple(_stray(name, there[name], is_left=name in left) for name in others),
     )
 
 
@@ -101,11 +103,17 @@ def _is_stray(name: str) -> bool:
     return not (name in _OURS or name.startswith(".") or PAGES.fullmatch(name))
 
 
-def _stray(name: str, found: Picture) -> Stray:
-    return Stray(name, found if found.identity and name.lower().endswith(_SHOWN) else None)
+def _stray(name: str, found: Picture, *, is_left: bool) -> Stray:
+    return Stray(name, found if found.identity and name.lower().endswith(_SHOWN) else None, is_left)
 
 
-def _known(project: Project, series: Series, rows: Iterable[Row]) -> _Known:
+def _name(row: Row, there: Mapping[str, Picture], known: _Known) -> str:
+    """What the item's file is called: as it will be, or as it is until then."""
+    name = row.file or row.wanted.export_name
+    return name if name in there else known.files.get(row.wanted.item_key, name)
+
+
+def _known(project: Project, series: Series, rows: Sequence[Row]) -> _Known:
     iterations = [row.iteration_id for row in rows if row.iteration_id]
     odd = unlike(project, series.name) if series.consistency == "warn" else {}
     with project.reading() as database:
@@ -113,11 +121,13 @@ def _known(project: Project, series: Series, rows: Iterable[Row]) -> _Known:
             return _Known(odd=odd)
         changed = exports.of_last_run(database, series.name)
         drawn = finals.of_items(database, series.name, sorted(changed)) if changed else {}
+        placed = {} if all(row.is_in_place for row in rows) else exports.of_series(database, series.name)
         return _Known(
             costs=_costs(attempts.costs_of(database, iterations)),
             takes=attempts.takes_of_all(database, iterations, least=2),
             changed=frozenset(changed),
             before={key: [(k, _stored(project, p.sha256, p.suffix)) for k, p in all_] for key, all_ in drawn.items()},
+            files={key: export.path.rpartition("/")[2] for key, export in placed.items()},
             odd=odd,
         )
 
@@ -138,12 +148,12 @@ def _stored(project: Project, sha256: str, suffix: str) -> Picture:
     return Picture(project.store.path(sha256, suffix), sha256)
 
 
-def _item(project: Project, row: Row, there: Mapping[str, Picture], known: _Known) -> SheetItem:
+def _item(project: Project, row: Row, name: str, there: Picture | None, known: _Known) -> SheetItem:
     wanted, final, iteration = row.wanted, row.final, row.iteration_id or ""
     notes = _notes(final) if final else ()
     if final and final.picture.sha256 in known.odd:
         notes = (*notes, known.odd[final.picture.sha256])
-    shown, name = _shown(project, row, there), row.file or wanted.export_name
+    shown = _shown(project, row, there)
     is_in_place, drawn = row.is_in_place, known.before.get(wanted.item_key)
     return SheetItem(
         title=wanted.item.title,
@@ -159,7 +169,7 @@ def _item(project: Project, row: Row, there: Mapping[str, Picture], known: _Know
         duration=wanted.item.duration,
         notes=notes,
         good=is_in_place and not notes,
-        is_old=not is_in_place and name in there,
+        is_old=not is_in_place and there is not None,
         file=name,
         text=wanted.drawing.title,
         take=row.take,
@@ -180,10 +190,9 @@ def _notes(final: KnownFinal) -> tuple[str, ...]:
     return (*failed_checks(report, "error"), *failed_checks(report, "warning"))
 
 
-def _shown(project: Project, row: Row, there: Mapping[str, Picture]) -> Picture | None:
+def _shown(project: Project, row: Row, found: Picture | None) -> Picture | None:
     """The file beside the sheet, whoever made it: it is what will be uploaded. Only where there is none, the picture
     in the store."""
-    found = there.get(row.file or row.wanted.export_name)
     if found and found.identity:
         is_ours = row.final and row.is_in_place and not row.remark
         return Picture(found.path, row.final.picture.sha256) if is_ours and row.final else found
