@@ -59,6 +59,7 @@ def test_the_first_step_works(tmp_path: Path) -> None:
         (("xyzzy",), "'xyzzy' is neither", "thumbforge help lists the commands"),
         (("list", "--stauts"), "list: option --stauts not recognized", "did you mean --status?"),
         (("run", "--jsn"), "run: option --jsn not recognized", "thumbforge help run"),
+        (("sheet", "--pack"), "option --pack not recognized", "thumbforge series sheet NAME --pack"),
         (("info",), "info needs a TASK", "thumbforge list --all"),
         (("info", "99"), "'99' is no task", "thumbforge list --all"),
         (("info", "thumb:show:video-00009"), "is no task", "did you mean thumb:show:video-0000"),

@@ -89,7 +89,7 @@ def in_our_words(command: type, names: Sequence[str]) -> type:
             try:
                 return super().parse_execute(in_args)
             except CmdParseError as error:
-                raise Refused(self._not_an_option(str(error))) from None
+                raise Refused(self._not_an_option(str(error), words)) from None
             except InvalidCommand as error:
                 if error.not_found is not None:
                     raise Refused(not_a_command("thumbforge", error.not_found, names)) from None
@@ -98,12 +98,16 @@ def in_our_words(command: type, names: Sequence[str]) -> type:
                 cause = error.__cause__
                 raise Refused(cause if isinstance(cause, ThumbforgeError) else _told(str(error), self.name)) from None
 
-        def _not_an_option(self, said: str) -> UsageError:
+        def _not_an_option(self, said: str, words: Sequence[str]) -> UsageError:
             said = said.removeprefix("Error parsing Command: ").partition(" (parsing options")[0]
             hint = f"thumbforge help {self.name} lists what it takes"
             long = re.search(r"option --(\S+) not recognized", said)
             if long and (near := nearest(long[1], [option.long for option in self.get_options() if option.long])):
                 hint = f"did you mean --{near[0]}?"
+            if (
+                self.name == "run" and words and words[0].partition(":")[0] == "sheet"
+            ):  # a task of that name, no command
+                hint = "thumbforge series sheet NAME --pack makes one file of it"
             return UsageError(f"{self.name}: {said}", hint=hint)
 
     return Native
