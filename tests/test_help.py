@@ -42,6 +42,11 @@ def test_the_first_page_is_ours(words: tuple[str, ...], tmp_path: Path) -> None:
     assert max(map(len, told.out.splitlines())) <= 110
 
 
+def test_a_default_is_told_as_it_is_typed(tmp_path: Path) -> None:
+    """An empty one is none."""
+    assert not [name for name in commands() if "(default: frozenset" in Project(tmp_path).run(name, "--help").out]
+
+
 def test_the_first_step_works(tmp_path: Path) -> None:
     """Its commands, typed as they stand there, give pictures."""
     [line] = [line for line in overview("thumbforge", {}).splitlines() if line.startswith("First step: ")]

@@ -51,7 +51,11 @@ def _of(option: Option, verbs: Sequence[Verb]) -> str:
 def _told(options: Iterator[tuple[Option, str]]) -> Iterator[str]:
     for option, of in options:
         short = f"-{option.short}, " if option.short else ""
-        default = "" if option.is_flag or option.default in (None, "") else f" (default: {_plain(option.default)})"
+        default = (
+            ""
+            if option.is_flag or option.default in (None, "", frozenset())
+            else f" (default: {_plain(option.default)})"
+        )
         needed = "; required" if option.is_required else ""
         yield f"  {short}{option.written}"
         yield from _wrapped(f"{of}{option.help}{needed}{default}", 6)
