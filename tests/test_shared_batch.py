@@ -316,6 +316,25 @@ def test_a_bucket_that_fails_costs_nothing_but_itself(
     assert pictures(theirs) == pictures(project)
 
 
+def test_where_it_is_required_nothing_is_paid_unasked(s3: tuple[S3, dict[str, str]], tmp_path: Path) -> None:
+    """With a wrong key a batch stops before it calls; one whose store goes away in its middle pays for no more, and is
+    gone on with once it is back."""
+    bucket, environ = s3
+    project = make_project(tmp_path / "project", 3, **environ, THUMBFORGE_STORE__REQUIRED="yes")
+    bucket.wrong = FAULTS["expired"]
+    for words in ((), ("--dry-run",)):
+        told = project.batch(*words)
+        assert (told.code, project.calls, "remote_denied" in told.err) == (1, 0, True), told.err
+    bucket.wrong = lambda seen: said(400, "ExpiredToken") if project.calls else None
+    told = project.batch("-n", "1")
+    assert (told.code, project.calls) == (1, 1), told.err
+    assert "remote_denied" in told.err
+    bucket.wrong = lambda seen: None
+    told = project.batch()
+    assert (told.code, project.calls, project.count("outbox")) == (0, 3, 0), told.err
+    assert project.run("audit").code == 0
+
+
 def test_what_is_done_asks_nobody(s3: tuple[S3, dict[str, str]], tmp_path: Path) -> None:
     """`status`, `list`, `info` and a batch with nothing to make send no request, and load no library for it."""
     bucket, environ = s3

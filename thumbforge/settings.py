@@ -134,6 +134,9 @@ SETTINGS: Mapping[str, Setting] = {
     "store.mode": Setting(
         "read", _choice("read", "write", "off"), "what is done there; write counts in the environment only"
     ),
+    "store.required": Setting(
+        "no", _choice("yes", "no"), "yes: while it cannot be asked nothing is paid for; a batch stops instead"
+    ),
     "store.timeout_s": Setting("30", _number(float, 0.1, 3600), "longest wait for one answer of it, seconds"),
     "log.level": Setting("auto", _choice("auto", "debug", "info", "warning", "error"), "of the lines on stderr"),
 }

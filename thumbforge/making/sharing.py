@@ -45,11 +45,15 @@ _NOT_USED = "what the shared store has is not used"
 
 
 class Sharing:
-    """The shared store as one command uses it. None of its methods raises for what is wrong there."""
+    """The shared store as one command uses it. None of its methods raises for what is wrong there, but with the setting
+    `store.required` those that look for a picture: the RemoteError or UsageError that keeps it from being asked."""
 
     def __init__(self, project: Project, cancel: Cancel, bar: Bar = unseen) -> None:
         self._project, self._cancel, self._store, self._bar = project, cancel, project.store, bar
         self.is_on, self.writes = has_remote(project.settings), may_write(project.settings)
+        self._is_required = project.settings.text("store.required") == "yes"
+        self._away: ThumbforgeError | None = None
+        self._is_told, self._sends = False, self.writes
         self._lock = threading.Lock()
         self._remote: Remote | None = None
         self.brought: set[str] = set()
@@ -59,10 +63,10 @@ class Sharing:
         """Whether what this profile makes is sent: `local` paints again for nothing."""
         return self.writes and calls_to_a_service(profile, 1) > 0
 
-    def ask(self, question: Callable[[Remote], T]) -> T | None:
+    def ask(self, question: Callable[[Remote], T], *, before_paying: bool = False) -> T | None:
         """What it says; None where it cannot be used, or has something under a name that is not what it should be.
         Raises Interrupted."""
-        if not self.is_on:
+        if not self._may_ask(before_paying):
             return None
         try:
             return one(lambda: question(self._opened()), self._cancel)
@@ -71,20 +75,31 @@ class Sharing:
         except _UNFIT as error:
             log.warning(_NOT_USED, error=f"{error.code}: {error}")
         except _AWAY as error:
-            self.put_off(error)
+            self._put_off(error, before_paying)
         return None
+
+    def _may_ask(self, before_paying: bool) -> bool:
+        if before_paying and self._away and self._is_required:
+            raise self._away
+        return self.is_on if before_paying else self.is_on and self._sends
 
     def _opened(self) -> Remote:
         with self._lock:
             self._remote = self._remote or open_remote(self._project.settings, self._project.root)
             return self._remote
 
-    def put_off(self, error: ThumbforgeError) -> None:
-        """Ask it no more, and say why, once."""
+    def _put_off(self, error: ThumbforgeError, before_paying: bool) -> None:
+        """Send nothing more and, where that is what failed, ask it no more; say why, once. Raises the error where
+        nothing is to be paid for unasked."""
         with self._lock:
-            was_on, self.is_on = self.is_on, False
-        if was_on:
-            later = "; what is made is sent later" if self.writes else ""
+            is_news, later = not self._is_told, "; what is made is sent later" if self.writes else ""
+            self._is_told = True
+            self._sends = False
+            if before_paying:
+                self.is_on, self._away = False, error
+        if before_paying and self._is_required:
+            raise error
+        if is_news:
             log.warning(f"the work goes on without the shared store{later}", error=f"{error.code}: {error}")
 
     def find(self, row: Row, executor: Executor) -> Art | None:
@@ -97,7 +112,7 @@ class Sharing:
         def check(data: bytes) -> None:
             executor.inspect(data, wanted.width, wanted.height)
 
-        told = self.ask(lambda remote: parcels.bring_art(self._store, remote, row.art_key, check))
+        told = self.ask(lambda remote: parcels.bring_art(self._store, remote, row.art_key, check), before_paying=True)
         if told is None:
             return None
         self.brought.add(row.art_key)
@@ -108,7 +123,7 @@ class Sharing:
     ) -> Art:
         """Share art that waits for it. The art to go on with: ours, or that of whoever was first, and ours is kept as a
         further take."""
-        if not (self.is_on and self.writes and work.is_unsent(row.art_key)):
+        if not (self._may_ask(before_paying=False) and work.is_unsent(row.art_key)):
             return art
         record = self._store.record(row.art_key)
         if record is None or record.get("sha256") != art.picture.sha256:
@@ -164,7 +179,7 @@ class Sharing:
         """Many things at once, each with what it says; those are left out of which it says nothing that can be used.
         Raises Interrupted."""
         found: list[tuple[S, T]] = []
-        if not self.is_on:
+        if not self._may_ask(before_paying=True):
             return found
         with self._bar("asking the shared store", len(things)) as advance:
             for thing, said in at_once(lambda thing: question(thing, self._opened()), things, self._cancel):
@@ -172,7 +187,7 @@ class Sharing:
                 if not isinstance(said, ThumbforgeError):
                     found.append((thing, said))
                 elif isinstance(said, _AWAY):
-                    self.put_off(said)
+                    self._put_off(said, before_paying=True)
                     return found
                 elif isinstance(said, _UNFIT):
                     log.warning(_NOT_USED, error=f"{said.code}: {said}")
@@ -182,7 +197,7 @@ class Sharing:
 
     def flush(self, database: Database) -> int:
         """Send what waits in the outbox, arts before finals; how many are there now. What cannot be sent stays."""
-        if not (self.is_on and self.writes):
+        if not self._may_ask(before_paying=False):
             return 0
         sent, waiting = 0, outbox.waiting(database)
         try:
@@ -190,7 +205,7 @@ class Sharing:
                 those = [each for each in waiting if each.kind == kind]
                 for each, found in at_once(self._send, those, self._cancel):
                     if isinstance(found, _AWAY):
-                        self.put_off(found)
+                        self._put_off(found, before_paying=False)
                         return sent
                     if isinstance(found, ThumbforgeError):
                         log.warning("not shared", error=f"{found.code}: {found}")
