@@ -108,6 +108,16 @@ def test_it_looks_as_it_did(name: str, files: Path, tmp_path: Path) -> None:
     assert max(ImageStat.Stat(ImageChops.difference(seen, golden)).mean) < 0.5
 
 
+def test_a_headline_passes_behind_a_head(files: Path, tmp_path: Path) -> None:
+    """A wide one, and no letter of it is lost; a long one, which has no room beside, stands in front."""
+    report = drawn("cover-story", "Missing *values*", files, tmp_path / "behind.jpg")
+    [found] = [check for check in report.checks if check.rule == "text.hidden"]
+    assert found.ok
+    assert not found.detail.startswith("0%")
+    report = drawn("cover-story", "W" * 60, files, tmp_path / "front.jpg")
+    assert not [check for check in report.checks if check.rule == "text.hidden" and not check.ok]
+
+
 @pytest.mark.parametrize("name", LAYERED)
 def test_its_words_keep_to_the_margins(name: str) -> None:
     """Nothing that is read reaches the outer margin or what YouTube draws over thumbnails: the time stamp's corner is

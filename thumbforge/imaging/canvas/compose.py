@@ -16,7 +16,7 @@ from PIL import Image, ImageChops
 from thumbforge import models
 from thumbforge.imaging import compose as first
 from thumbforge.imaging import contrast, crop, ground, rules, subject, tones
-from thumbforge.imaging.canvas import forms, pieces, wording
+from thumbforge.imaging.canvas import fills, forms, pieces, wording
 from thumbforge.imaging.canvas.forms import Form
 from thumbforge.imaging.canvas.pieces import Canvas, Laid
 from thumbforge.imaging.canvas.wording import Wording
@@ -29,6 +29,8 @@ TITLE = "title"
 """The text whose rules are called `text.…`, as in version 1."""
 _INTO = (0.09, 0.06)
 """Shares of the width that letters are let behind a subject before the usual one, if none of them is lost."""
+_SHADE, _SHADED = 0.012, 0.75
+"""Sigma of a subject's shadow on letters behind it, as a share of the width; and its opacity."""
 _HALF = 0.4
 """Share of one letter that a text behind the subject may lose."""
 _LOST = 0.3
@@ -155,12 +157,25 @@ class _Drawing:
     def _piece(self, name: str) -> None:
         if name == SUBJECT:
             if self.cover:
+                self._shade_letters(self.cover)
                 self.picture.paste(self.bare, (0, 0), self.cover)
             return
         if name in self.layout.shapes:
             self.laid[name] = pieces.shape(self.canvas, self.layout.shapes[name], self._spared(name))
         elif found := pieces.image(self.canvas, self.layout.images[name], self.content.images[name]):
             self.laid[name] = found
+
+    def _shade_letters(self, cover: Image.Image) -> None:
+        """The subject's shadow on letters that it stands before: white ones would melt into its outline."""
+        before = self.names[: self.names.index(SUBJECT)]
+        inks = [block.ink for name, block in self.blocks.items() if name in before]
+        if not any(subject.hidden(ink, cover)[0] for ink in inks):
+            return
+        soft, at = fills.soft(Form(cover, (0, 0)), _SHADE * self.picture.width)
+        for ink in inks:
+            box = (ink.at[0] - at[0], ink.at[1] - at[1])
+            near = soft.crop((*box, box[0] + ink.plain.width, box[1] + ink.plain.height))
+            self.picture.paste((0, 0, 0), ink.at, fills.dimmed(ImageChops.multiply(near, ink.whole), _SHADED))
 
     def _spared(self, name: str) -> Image.Image | None:
         """Where a shade that stands before the subject does not lie."""

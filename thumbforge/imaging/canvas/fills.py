@@ -70,13 +70,13 @@ def shadow(
     kept: bool = False,
 ) -> None:
     """`kept`: the form is that of a shape, which the next picture has, too."""
-    soft, at = (_kept_soft if kept else _soft)(form, blur / 2)
-    picture.paste(rgb, (at[0] + round(by[0]), at[1] + round(by[1])), dimmed(soft, opacity))
+    mask, at = (_kept_soft if kept else soft)(form, blur / 2)
+    picture.paste(rgb, (at[0] + round(by[0]), at[1] + round(by[1])), dimmed(mask, opacity))
 
 
 def glow(picture: Image.Image, form: Form, size: float, rgb: Rgb, opacity: float, *, kept: bool = False) -> None:
-    soft, at = (_kept_soft if kept else _soft)(form, size / 2)
-    picture.paste(rgb, at, dimmed(soft, opacity * _FULL))
+    mask, at = (_kept_soft if kept else soft)(form, size / 2)
+    picture.paste(rgb, at, dimmed(mask, opacity * _FULL))
 
 
 def grown(form: Form, width: float) -> Form:
@@ -95,18 +95,18 @@ def dimmed(mask: Image.Image, opacity: float) -> Image.Image:
     return mask if opacity == 1 else masks.dimmed(mask, opacity)
 
 
-def _soft(form: Form, sigma: float) -> tuple[Image.Image, tuple[int, int]]:
+def soft(form: Form, sigma: float) -> tuple[Image.Image, tuple[int, int]]:
     """Blurred at a quarter of the size: no eye sees it."""
     pad = ceil(sigma * 3 / _QUARTER + 1) * _QUARTER
     small = form.mask.reduce(_QUARTER)
     room = Image.new("L", (small.width + 2 * pad // _QUARTER, small.height + 2 * pad // _QUARTER))
     room.paste(small, (pad // _QUARTER, pad // _QUARTER))
-    soft = room.filter(ImageFilter.GaussianBlur(sigma / _QUARTER)) if sigma > 0 else room
-    large = soft.resize((soft.width * _QUARTER, soft.height * _QUARTER), Image.Resampling.BILINEAR)
+    blurred = room.filter(ImageFilter.GaussianBlur(sigma / _QUARTER)) if sigma > 0 else room
+    large = blurred.resize((blurred.width * _QUARTER, blurred.height * _QUARTER), Image.Resampling.BILINEAR)
     return large, (form.at[0] - pad, form.at[1] - pad)
 
 
-_kept_soft = lru_cache(maxsize=24)(_soft)
+_kept_soft = lru_cache(maxsize=24)(soft)
 
 
 @lru_cache(maxsize=6)
