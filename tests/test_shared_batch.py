@@ -6,15 +6,17 @@ import base64
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.command_line import Told
-from tests.project import Project, finish, item, make_project
+from tests.project import Project, finish, item, make_project, wait_until
 from tests.recorded_server import Play, RecordedServer, Seen, answer, painted, stalled
 from tests.stubs.batch_kit import over
 from tests.stubs.s3_kit import BUCKET, KEYS, S3, said
@@ -357,3 +359,21 @@ def test_the_local_painter_is_not_shared_by_a_batch(ours: Project, there: Path) 
     ours.series(provider="local")
     assert ours.batch().code == 0
     assert (shared(there), ours.count("outbox")) == (set(), 0)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("when", ["at the start", "in the middle"])
+def test_an_interrupt_is_felt_while_it_is_silent(s3: tuple[S3, dict[str, str]], tmp_path: Path, when: str) -> None:
+    """Nobody waits for an answer that may take half a minute; what is paid waits in the outbox."""
+    bucket, environ = s3
+    project = make_project(tmp_path / "project", 2, **{**environ, "THUMBFORGE_STORE__TIMEOUT_S": "30"})
+    bucket.wrong = lambda seen: stalled() if project.calls or when == "at the start" else None
+    process = project.start("batch", "series=show", "-n", "1", anew=True)
+    wait_until(lambda: bool(project.calls if when == "in the middle" else bucket.asked))
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    assert finish(process).code == 130
+    assert time.monotonic() - began < 10
+    bucket.wrong = lambda seen: None
+    told = project.batch()
+    assert (told.code, project.calls, project.count("outbox")) == (0, 2, 0), told.err
