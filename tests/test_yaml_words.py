@@ -89,6 +89,16 @@ def test_the_form_that_is_told_says_the_text(text: str) -> None:
         assert yaml_events.read(form).data["title"].startswith("*")
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\x85", "\u2028"])
+def test_other_ends_of_lines_hide_nothing_and_break_nothing(tmp_path: Path, end: str) -> None:
+    """YAML counts them as lines, an editor does not: a wrong field far down is told all the same."""
+    path = tmp_path / "show.yaml"
+    path.write_text(f"{HEAD}- {{video: aaaaaaaaaaa, title: x}}{end * 9}- {{video: bbbbbbbbbbb, title: , zzz: 1, so}}\n")
+    with pytest.raises(SpecError) as told:
+        load_playlist(path, tmp_path)
+    assert any("zzz" in str(problem) for problem in told.value.problems)
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r", "'")
+"""What a formula begins with; the wide ones in the spreadsheets of some languages."""
 _MONTHS = (
     "jan|feb|fev|fév|mar|mär|mrz|apr|abr|avr|mai|may|mag|maj|jun|jui|giu|jul|lug|aug|ago|aou|aoû|sep|set|oct|okt|ott|out"
     "|nov|dec|dez|déc|dic"

@@ -65,8 +65,7 @@ def _explained(problem: str, line: str, max_depth: int) -> str:
 
 def with_quotes(message: str, text: str, line: int) -> str:
     """The message about a line (from 0) with the form that this line's text needs, where it has one that needs it."""
-    lines = text.split("\n", line + 1)
-    form = quoted(lines[line]) if 0 <= line < len(lines) else ""
+    form = quoted(_line_at(text, line))
     if not form or message.endswith('"'):
         return message
     return f"{message}{'' if message.endswith('quotes') else '; this text needs quotes'}: {form}"
@@ -76,7 +75,7 @@ def told_by(message: str, text: str, line: int) -> str:
     """The same for what a spec says wrong because YAML has read a text of this line (from 0) as something else."""
     if message.endswith("quotes"):
         return with_quotes(message, text, line)
-    said = text.split("\n", line + 1)[line] if line >= 0 else ""
+    said = _line_at(text, line)
     if (unknown := _UNKNOWN.match(message)) and (form := quoted(said)) and _stands_alone(unknown[1], said):
         return f"{unknown[0]}; within {{ }} a text that holds a comma needs quotes: {form}"
     if message.endswith("got nothing") and (lost := _NOTHING.match(said)):
@@ -116,6 +115,12 @@ def cut_short(text: str) -> Iterator[tuple[int, str, str, str, str]]:
         if f"*{found[2]}" not in text:
             whole = text[found.start(2) - 1 : found.end(3)]
             yield _line(text, found.start(1)), found[1], found[3], f"&{found[2]}", f"{found[1]}: {scalar(whole)}"
+
+
+def _line_at(text: str, line: int) -> str:
+    """ "" where there is none: YAML counts other line ends, too."""
+    lines = text.split("\n", line + 1) if line >= 0 else []
+    return lines[line] if line < len(lines) else ""
 
 
 def _line(text: str, at: int) -> int:

@@ -65,7 +65,7 @@ def orphans(project: Project, found: Iterable[Unwanted]) -> list[Unwanted]:
 def left_by(project: Project, planned: Iterable[PlannedSeries]) -> list[Unwanted]:
     """The orphans of these series, and of those that are gone: what a command about them has to tell."""
     found = [one for each in planned for one in _unwanted(each.series.name, each.left, "item")]
-    with project.reading() as database:
+    with suppress(ThumbforgeError), project.reading() as database:  # what was made is told, whatever else cannot be
         for series in exports.series_names(database) if database else ():
             assert database is not None
             if _is_gone(project, database, series):
