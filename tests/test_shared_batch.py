@@ -83,6 +83,21 @@ def test_a_team_pays_once(ours: Project, there: Path, tmp_path: Path) -> None:
     assert theirs.run("audit").code == 0
 
 
+def test_what_is_lost_here_comes_back(ours: Project) -> None:
+    """Pictures that are gone, or damaged and taken away by `repair`, are fetched and not paid for again."""
+    assert ours.batch().code == 0
+    before = pictures(ours)
+    shutil.rmtree(ours.home / "assets")
+    assert (ours.batch().code, ours.calls) == (0, ITEMS)
+    for path in ours.home.glob("assets/*/*"):
+        path.write_bytes(b"damaged")
+    assert ours.run("repair", "--damaged", "--apply").code == 0
+    told = ours.batch()
+    assert (told.code, ours.calls) == (0, ITEMS), told.err
+    assert pictures(ours) == before
+    assert ours.run("audit").code == 0
+
+
 def test_plain_doit_asks_as_well(ours: Project, tmp_path: Path) -> None:
     assert ours.doit().code == 0
     theirs = clone(ours, tmp_path / "theirs")

@@ -18,7 +18,7 @@ from thumbforge.pixels.limits import MAX_BYTES
 from thumbforge.store import names
 from thumbforge.store.assets import AssetStore, json_bytes
 from thumbforge.store.shared.remote import MOST_JSON, Remote
-from thumbforge.store.witness import Manifest, manifest_of, stored_art, told_art
+from thumbforge.store.witness import Manifest, manifest_of, recorded_art, stored_art, told_art
 
 Check = Callable[[bytes], object]
 """Judges bytes that came from elsewhere; raises an error of ours."""
@@ -109,7 +109,7 @@ def bring_art(store: AssetStore, remote: Remote, art_key: str, check: Check | No
     found = bring_picture(store, remote, *told, check=check)
     if found is None:
         raise AssetDamaged(f"{record_name(art_key)} in {remote.shown} names a picture that is not there")
-    if store.record(art_key) is None:
+    if recorded_art(store, art_key) is None:  # none here, or of a picture that is gone
         store.write_record(art_key, record)
     return found
 
