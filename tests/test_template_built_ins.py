@@ -12,7 +12,7 @@ from PIL import Image, ImageChops, ImageDraw, ImageStat
 from tests.built_in import LAYERED
 from tests.tiers import soak
 from thumbforge import models
-from thumbforge.imaging.canvas.compose import Content, present
+from thumbforge.imaging.canvas.order import present
 from thumbforge.imaging.finalise import Drawing, finalise
 from thumbforge.imaging.rules import Report
 from thumbforge.imaging.userfiles import picture_file
@@ -144,6 +144,6 @@ def test_it_is_whole_where_an_item_brings_little(name: str, files: Path, tmp_pat
     drawing = Drawing(USUAL, None, texts=texts, scene=scene)
     report = finalise(art, layout, drawing, OUTPUT, tmp_path / "out.jpg")
     assert report.ok
-    shown = present(layout, Content(dict(texts)))
+    shown = present(layout, dict(texts))
     alone = {x for x, element in layout.elements.items() if element.only_with and not {*element.only_with} & {*shown}}
     assert alone.isdisjoint(shown)

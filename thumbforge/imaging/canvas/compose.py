@@ -18,11 +18,12 @@ from thumbforge.imaging import compose as first
 from thumbforge.imaging import contrast, crop, ground, rules, subject, tones
 from thumbforge.imaging.canvas import fills, forms, pieces, wording
 from thumbforge.imaging.canvas.forms import Form
+from thumbforge.imaging.canvas.order import brought_forward, inside, present
 from thumbforge.imaging.canvas.pieces import Canvas, Laid
 from thumbforge.imaging.canvas.wording import Wording
 from thumbforge.imaging.surfaces import Surfaces
 from thumbforge.imaging.type import shape
-from thumbforge.layers import SUBJECT, Area, Layer, Layers
+from thumbforge.layers import SUBJECT, Layers
 from thumbforge.pixels.placed import GAP, Placed
 
 TITLE = "title"
@@ -55,21 +56,6 @@ def compose(
     return _Drawing(picture, layout, content, output, placed).drawn()
 
 
-def present(layout: Layers, content: Content) -> tuple[str, ...]:
-    """The elements that have something to show, from back to front."""
-    there = {*content.texts, *content.images, *layout.shapes, SUBJECT}
-    found = [name for name in layout.drawn if name in there]
-    while True:
-        kept = [name for name in found if name == SUBJECT or _is_wanted(layout.elements[name], found)]
-        if kept == found:
-            return tuple(found)
-        found = kept
-
-
-def _is_wanted(element: Layer, there: list[str]) -> bool:
-    return not element.only_with or any(name in there for name in element.only_with)
-
-
 class _Drawing:
     """One picture while it is drawn."""
 
@@ -81,14 +67,14 @@ class _Drawing:
         self.seen = subject.known(picture, placed)
         self.tones = tones.Tones(picture, placed.taken(*contrast.TINY) if placed else None)
         self.canvas = Canvas(picture, layout, self.tones, self.scale)
-        self.names = present(layout, content)
+        self.names = present(layout, {*content.texts, *content.images})
         self.cover = self._cover() if SUBJECT in self.names else None
         self.bare = picture.copy() if self.cover else picture
         self.laid: dict[str, Laid] = {}
         self.missing: list[str] = []
         self.front: list[str] = []
         self.blocks = self._blocks()
-        self.names = _brought_forward(self.names, self.front)
+        self.names = brought_forward(self.names, self.front)
         self.standing: list[first.Standing] = []
 
     def drawn(self) -> tuple[Image.Image, tuple[rules.Check, ...]]:
@@ -152,7 +138,7 @@ class _Drawing:
         if self.cover:
             before = before[before.index(SUBJECT) :] if SUBJECT in before else ()
         panels = (self.layout.shapes[other].panel for other in before if other in self.layout.shapes)
-        return any(panel and _inside(box, panel) for panel in panels)
+        return any(panel and inside(box, panel) for panel in panels)
 
     def _piece(self, name: str) -> None:
         if name == SUBJECT:
@@ -290,17 +276,3 @@ class _Drawing:
             mask = Image.new("L", (max(right - left, 1), max(bottom - top, 1)), 255)
             solids.append(subject.quarter(mask, (left, top), size))
         return subject.ink_of([(b.ink, b.style.outline) for b in drawn if not b.plate], solids, size)
-
-
-def _brought_forward(names: tuple[str, ...], front: list[str]) -> tuple[str, ...]:
-    """The order with these texts right after the subject."""
-    if not front:
-        return names
-    rest = [name for name in names if name not in front]
-    at = rest.index(SUBJECT) + 1
-    return (*rest[:at], *front, *rest[at:])
-
-
-def _inside(box: Area, panel: Area) -> bool:
-    across = panel.x <= box.x and box.x + box.w <= panel.x + panel.w
-    return across and panel.y <= box.y and box.y + box.h <= panel.y + panel.h
