@@ -28,7 +28,7 @@ def keep_sheet(project: Project, planned: PlannedSeries, rows: Iterable[Row]) ->
     sheet, folder = series_sheet(project, planned, rows), project.out / planned.series.name
     shown, wanted = mark.shown(project, planned.series.name), digests(sheet)
     stale = [name for name in wanted if shown.get(name) != wanted[name] or not (folder / name).is_file()]
-    if stale or shown.keys() != wanted.keys() or not _has_previews(sheet, folder):
+    if stale or shown.keys() != wanted.keys() or not (folder / previews.FOLDER).is_dir():
         with store_errors("the sheet", "sheet.file"):
             if not folder.resolve().is_relative_to(project.root.resolve()):
                 raise StoreError(f"{relative(folder, project.root)} leads out of the project")
@@ -84,12 +84,8 @@ def is_current(project: Project, series: str, sheet: Sheet) -> bool:
     return (
         mark.shown(project, series) == wanted
         and all((folder / name).is_file() for name in wanted)
-        and _has_previews(sheet, folder)
+        and (folder / previews.FOLDER).is_dir()
     )
-
-
-def _has_previews(sheet: Sheet, folder: Path) -> bool:
-    return (folder / previews.FOLDER).is_dir() or not any(item.picture for item in sheet.items)
 
 
 def _pictures(sheet: Sheet) -> list[Picture]:

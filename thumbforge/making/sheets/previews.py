@@ -62,8 +62,7 @@ def lay_beside(project: Project, page_folder: Path, pictures: Iterable[Picture])
         raise StoreError(f"{folder.name} is a link that leads elsewhere", hint="move it away")
     wanted, there = {name_of(picture): picture for picture in pictures}, _names(folder)
     made = make(project, (picture for name, picture in wanted.items() if name not in there))
-    if made:
-        folder.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True)  # also where there is no picture yet: that it is there says that the sheet is whole
     for name, data in made.items():
         write_whole(folder / name, data)
     for name in there - wanted.keys():
