@@ -262,7 +262,8 @@ def test_pages_are_written_once(paged: Project) -> None:
 
 
 def test_one_changed_item_is_one_page() -> None:
-    """And the picture, if it is among the first 120, which that shows; another status is told at the head of all."""
+    """And the picture, if it is among the first 120, which that shows, and tells that; another status is told at the
+    head of all."""
     items = [sheet.SheetItem(title=f"Title {n}", status="completed") for n in range(1, 1202)]
     shown = digests(sheet.Sheet("Long", tuple(items)))
 
@@ -271,6 +272,7 @@ def test_one_changed_item_is_one_page() -> None:
         return {name for name in now if now[name] != shown[name]}
 
     assert changed(120, title="Other") == {"sheet.html", "sheet.png"}
+    assert changed(120, text="Other") == {"sheet.html"}
     assert changed(121, title="Other") == {"sheet.html"}
     assert changed(777, title="Other") == {"sheet-2.html"}
     assert changed(777, status="failed") == {"sheet.html", "sheet-2.html", "sheet-3.html"}

@@ -112,24 +112,22 @@ def _in_folder(folder: str, there: Iterable[str]) -> Small:
     return small
 
 
-_TOLD = attrgetter(*(field.name for field in fields(SheetItem) if field.name != "picture"))
+_ON_PAGE = attrgetter(*(field.name for field in fields(SheetItem) if field.name != "picture"))
+_ON_PICTURE = attrgetter("identity", "heading", "status", "cost", "reason", "good")
+_VERSION = 2
+"""Of the page: another one is written anew, whatever it shows."""
 
 
 def digests(sheet: Sheet) -> dict[str, str]:
     """Identity of what each file of a sheet shows, by its name; where the project lies is no part of it."""
     head = (sheet.title, sheet.channel, sheet.facts, sheet.counts, len(sheet.items), sheet.series, sheet.playlist)
     pages = {
-        name: _digest((head, sheet.strays_of(number)), sheet.of_page(number))
+        name: _digest((head, sheet.strays_of(number)), map(_ON_PAGE, sheet.of_page(number)))
         for number, name in enumerate(sheet.page_names, 1)
     }
-    picture = _digest((sheet.title, len(sheet.items)), sheet.items[:MOST])
+    picture = _digest((sheet.title, len(sheet.items)), map(_ON_PICTURE, sheet.items[:MOST]))
     return {PICTURE: picture, **pages}
 
 
-def _digest(head: object, items: Iterable[SheetItem]) -> str:
-    told = [(_TOLD(item), item.picture and item.picture.name) for item in items]
-    return ids.sha256_hex(repr((_VERSION, head, told)).encode())
-
-
-_VERSION = 2
-"""Of the page: another one is written anew, whatever it shows."""
+def _digest(head: object, items: Iterable[object]) -> str:
+    return ids.sha256_hex(repr((_VERSION, head, list(items))).encode())
