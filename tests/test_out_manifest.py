@@ -83,6 +83,23 @@ def test_what_is_not_there_is_not_in_it(project: Project) -> None:
     assert [entry["edited"] for entry in manifest(project)["items"]] == [False, True]
 
 
+def test_what_was_done_to_it_or_to_a_picture_is_put_right(done: Project) -> None:
+    """By a batch with nothing to do; the audit has noted it."""
+    path, picture = done.root / "out/show/manifest.json", done.root / f"out/show/03-{video(3)}.jpg"
+    right, mine = path.read_bytes(), picture.read_bytes()
+    path.write_bytes(right[:99])
+    assert "manifest-stale" in done.run("audit").out
+    assert "Nothing to do" in done.batch().out
+    assert path.read_bytes() == right
+    make_hero(picture)
+    done.batch()
+    assert [entry["edited"] for entry in manifest(done)["items"]].index(True) == 2
+    picture.write_bytes(mine)
+    done.batch()
+    assert path.read_bytes() == right
+    assert "manifest-stale" not in done.run("audit").out
+
+
 def test_a_locked_picture_is_told_as_what_it_is(project: Project) -> None:
     """Under the name and the key that it was made with."""
     assert project.batch().code == 0

@@ -6,7 +6,7 @@ from __future__ import annotations
 from thumbforge import log
 from thumbforge.errors import LedgerError, StoreError
 from thumbforge.making.lock import keep_lock
-from thumbforge.making.out.manifest import has_manifest, keep_manifest
+from thumbforge.making.out.manifest import is_as_written, keep_manifest
 from thumbforge.making.record import remember_world
 from thumbforge.making.sheets import mark
 from thumbforge.planning.decide import PlannedSeries
@@ -22,9 +22,13 @@ def record(project: Project, planned: PlannedSeries, *, keeps_lock: bool = True)
     that is out of date is written, unless it is what the command was about, and so is the manifest in out/."""
     is_other = keep_lock(project, planned, planned.rows) if keeps_lock else False
     changed = _stated_anew(project, planned)
-    if is_other or changed or not has_manifest(project, planned.series.name):
+    if is_other or changed or planned.fresh or _is_edited(planned) or not is_as_written(project, planned.series.name):
         keep_manifest(project, planned, planned.rows)
     return changed
+
+
+def _is_edited(planned: PlannedSeries) -> bool:
+    return any(row.remark for row in planned.rows)
 
 
 def _stated_anew(project: Project, planned: PlannedSeries) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from thumbforge import ids
 from thumbforge.errors import ThumbforgeError
 from thumbforge.making.out import mixture
+from thumbforge.making.out.manifest import is_current
 from thumbforge.making.out.orphans import Unwanted, all_unwanted, orphans
 from thumbforge.planning.decide import plan_series
 from thumbforge.planning.lock import find_lock, is_stale, lock_name, lock_series, named_in_locks
@@ -189,6 +190,9 @@ def _locks(project: Project) -> Iterator[tuple[Finding, bool]]:
             planned = plan_series(project, series)
             if mixed := mixture.told(name, planned.rows):
                 yield Finding("export-mixed", f"out/{name}/", mixed.partition(": ")[2]), True
+            if not is_current(project, planned):
+                told = "does not say what lies there; the next batch writes it"
+                yield Finding("manifest-stale", f"out/{name}/manifest.json", told), True
             if old := mixture.renamed(planned.rows):
                 told = f"{counted(old, 'file')} under an old name; the next batch renames"
                 yield Finding("export-renamed", f"out/{name}/", told), True

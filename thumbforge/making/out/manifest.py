@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from thumbforge import log
-from thumbforge.durable import in_place_of, read_regular
+from thumbforge.durable import read_regular, write_whole
 from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.plan import Row
 from thumbforge.planning.project import Project
 from thumbforge.store.assets import AssetStore
+from thumbforge.store.looks import mark_of
 from thumbforge.store.witness import manifest_of
 
 NAME = "manifest.json"
@@ -29,25 +30,67 @@ def keep_manifest(project: Project, planned: PlannedSeries, rows: Sequence[Row],
     of other positions stays. One that cannot be written is told, and fails nothing."""
     if planned.kind != "batch" or not planned.series.name:
         return
-    series, path = planned.series, project.out / planned.series.name / NAME
-    items = {} if whole else _items_in(read_manifest(project, series.name))
+    series, path = planned.series.name, project.out / planned.series.name / NAME
+    others = {} if whole else _items_in(read_manifest(project, series))
+    items = _items(project.store, rows, others)
+    data = _data(planned, items)
+    try:
+        if (items or path.exists()) and _there(path) != data and _is_ours(project, path.parent):
+            write_whole(path, data)
+        _note(project, series, mark_of(path))
+    except OSError as error:
+        log.warning("the manifest could not be written", file=f"out/{series}/{NAME}", error=error.strerror)
+
+
+def is_as_written(project: Project, series: str) -> bool:
+    """Whether it is there and nobody has touched it since: a look that costs the same for any number of items."""
+    seen = mark_of(project.out / series / NAME)
+    with suppress(OSError):
+        return seen is not None and read_regular(_note_of(project, series), 200).decode() == seen
+    return False
+
+
+def is_current(project: Project, planned: PlannedSeries) -> bool:
+    """Whether it says what lies there, where anything does."""
+    there, items = _there(project.out / planned.series.name / NAME), _items(project.store, planned.rows, {})
+    return there == _data(planned, items) if there is not None or items else True
+
+
+def _items(store: AssetStore, rows: Iterable[Row], others: Mapping[int, Any]) -> dict[int, Any]:
+    """What is said of these rows, by position, and what was said of other positions."""
+    items = dict(others)
     for row in rows:
         items.pop(row.wanted.position, None)
-        if entry := _entry(project.store, row):
+        if entry := _entry(store, row):
             items[row.wanted.position] = entry
+    return items
+
+
+def _data(planned: PlannedSeries, items: Mapping[int, Any]) -> bytes:
+    series = planned.series
     head = {
         "series": series.name,
         "declared": series.is_declared,
         "playlist": series.playlist.playlist.id,
         "template": {"name": series.template.name, "version": series.template.version},
     }
-    data = _text(head, [items[position] for position in sorted(items)]).encode()
-    try:
-        if (items or path.exists()) and _there(path) != data and _is_ours(project, path.parent):
-            with in_place_of(path) as part:
-                part.write_bytes(data)
-    except OSError as error:
-        log.warning("the manifest could not be written", file=f"out/{series.name}/{NAME}", error=error.strerror)
+    return _text(head, [items[position] for position in sorted(items)]).encode()
+
+
+def _note(project: Project, series: str, seen: str | None) -> None:
+    """Of one that cannot be noted it is asked anew the next time."""
+    path = _note_of(project, series)
+    with suppress(OSError):
+        if seen is None:
+            path.unlink(missing_ok=True)
+            return
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not is_as_written(project, series):
+            write_whole(path, seen.encode())
+
+
+def _note_of(project: Project, series: str) -> Path:
+    return project.home / "sheets" / f"{series}.manifest"
 
 
 def read_manifest(project: Project, series: str) -> dict[str, Any]:
@@ -64,10 +107,7 @@ def remove_manifest(project: Project, series: str) -> None:
     if read_manifest(project, series):
         with suppress(OSError):
             (project.out / series / NAME).unlink()
-
-
-def has_manifest(project: Project, series: str) -> bool:
-    return (project.out / series / NAME).is_file()
+            _note(project, series, None)
 
 
 def _entry(store: AssetStore, row: Row) -> dict[str, Any] | None:
