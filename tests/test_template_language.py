@@ -192,6 +192,15 @@ def test_an_unknown_face_is_told_with_those_that_there_are(project: Project) -> 
         assert "source-serif" in line
 
 
+def test_an_unknown_face_is_told_beside_all_else(project: Project) -> None:
+    """Also where the template does not load, and once."""
+    project.write("specs/templates/faulty.yaml", FAULTY)
+    told = project.run("template", "validate", "faulty", "--json").problem["problems"]
+    assert len(told) == len(SAID) + 1
+    [face] = [problem for problem in told if "unknown font" in problem]
+    assert face.startswith("specs/templates/faulty.yaml:18: layout.texts.far.font: unknown font 'comic'; fonts that a")
+
+
 def test_words_under_the_duration_mark_are_told(project: Project) -> None:
     """The time stamp's corner stays free, as in version 1."""
     saved(project.root, "mine", layout={"texts": {"title": {**TITLE, "box": {"x": 800, "y": 560, "w": 400, "h": 100}}}})

@@ -30,6 +30,29 @@ def layout_problems(template: AnyTemplate, chain: list[Document]) -> Iterator[Pr
         yield placed_at(chain, where, message)
 
 
+def unknown_faces(document: Document) -> Iterator[Problem]:
+    """Of a template's own file, whatever else is wrong with it: so all that is wrong is told at once."""
+    layout = document.data.get("layout")
+    named = layout.get("fonts") if isinstance(layout, dict) else None
+    own = set(named) if isinstance(named, dict) else set()
+    for where, font in _written(layout, ("layout",)):
+        if isinstance(font, str) and (where[-2] == "fonts" or font not in own):
+            try:
+                fonts.require(font)
+            except UsageError as error:
+                yield placed_at([document], where, f"{error.message}; {error.hint}")
+
+
+def _written(value: object, where: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Every `font` below a mapping, and all of `fonts`."""
+    if isinstance(value, dict):
+        for name, child in value.items():
+            if name == "font" or where[-1] == "fonts":
+                yield (*where, str(name)), child
+            elif len(where) < 4:
+                yield from _written(child, (*where, str(name)))
+
+
 def layout_problems_of(series: Series) -> Iterator[Problem]:
     """The same for a series, whose template's file is looked for only where there is something to tell."""
     found, template = list(_wrong(series.template)), series.template

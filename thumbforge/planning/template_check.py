@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from thumbforge.errors import NotFound, Problem, SpecError, ThumbforgeError
 from thumbforge.models import Layout
 from thumbforge.named import elsewhere
-from thumbforge.planning.layout_check import layout_problems
+from thumbforge.planning.layout_check import layout_problems, unknown_faces
 from thumbforge.planning.preview import on_sample, on_texts, wanted_on
 from thumbforge.planning.project import Project
 from thumbforge.planning.spec_lines import chain_of, placed_at, placed_text, template_file
@@ -92,7 +92,8 @@ def check_all(project: Project, paths: Iterable[Path], given: Mapping[str, Any])
             try:
                 found.append(_drawn(project, path, _checked(project, path, given, database), given))
             except SpecError as error:
-                problems.update(dict.fromkeys(error.problems))
+                document = Problems(project.root).read(path)
+                problems.update(dict.fromkeys((*error.problems, *(unknown_faces(document) if document else ()))))
     if problems:
         only_versions = all(problem.where == "version" for problem in problems)
         raise SpecError(problems, hint=RAISE_VERSION if only_versions else HINT)

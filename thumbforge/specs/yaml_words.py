@@ -120,7 +120,7 @@ def cut_short(text: str) -> Iterator[tuple[int, str, str, str, str]]:
 def _line_at(text: str, line: int) -> str:
     """ "" where there is none: YAML counts other line ends, too."""
     lines = text.split("\n", line + 1) if line >= 0 else []
-    return lines[line] if line < len(lines) else ""
+    return lines[line] if 0 <= line < len(lines) else ""
 
 
 def _line(text: str, at: int) -> int:
