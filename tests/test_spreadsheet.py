@@ -262,6 +262,15 @@ def test_letters_that_are_a_guess_are_not_written(site: Site) -> None:
     assert "`Größe` may be other letters than were typed: save it as UTF-8" in problem["message"]
 
 
+def test_a_workbook_is_told_as_one(site: Site) -> None:
+    """With what to save instead, whatever it is called."""
+    for name in ("wood.xlsx", "wood.csv"):
+        (site.root / name).write_bytes(b"PK\x03\x04\x14\0\x06\0")
+        problem = refused(site.run("fetch", name, "--json"), 1, "source_failed")
+        assert problem["message"] == f"{name} is a workbook or an archive, not a table of text"
+        assert "CSV UTF-8" in problem["hint"]
+
+
 def test_a_part_is_given_once(site: Site) -> None:
     """Two may change places; a part that another has is told at the line that gave it."""
     head, *rows = export(site)

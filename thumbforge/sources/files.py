@@ -31,6 +31,8 @@ MAX_SECONDS = 30 * 24 * 3600
 HINT = "make it with: yt-dlp --flat-playlist -J URL > playlist.json"
 _HIDDEN = frozenset(("[Private video]", "[Deleted video]", "[Unavailable video]"))
 _LIST_LEVELS = 3
+_ARCHIVE = b"PK\x03\x04"
+"""What .xlsx and .ods begin with."""
 _TABLES = frozenset((".csv", ".tsv", ".txt"))
 """Excel calls its "Unicode text" `.txt`."""
 
@@ -130,6 +132,9 @@ def _text(path: Path, *, is_csv: bool) -> tuple[str, tuple[str, ...]]:
         raise SourceError(f"{path.name} cannot be read: {error.strerror or error}", hint="check the path") from None
     if not raw.strip():
         raise SourceError(f"{path.name} is empty", hint=HINT)
+    if raw.startswith(_ARCHIVE):
+        hint = "save the sheet as CSV (in Excel: `CSV UTF-8`), and fetch that"
+        raise SourceError(f"{path.name} is a workbook or an archive, not a table of text", hint=hint)
     is_wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     if b"\0" in raw and not is_wide:
         raise SourceError(f"{path.name} holds NUL bytes: it is no text in UTF-8", hint=SAVE_AS)
