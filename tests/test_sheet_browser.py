@@ -182,6 +182,7 @@ def test_a_command_is_copied_as_it_stands(page: Any) -> None:
     item.locator(".copy").first.focus()
     page.keyboard.press("Enter")
     line = "thumbforge batch series=show only=3"
+    page.wait_for_function("document.getElementById('told').textContent !== ''")
     assert page.locator("#told").inner_text() == f"Copied: {line}"
     page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')); }")
     page.keyboard.press("Enter")
