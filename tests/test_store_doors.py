@@ -30,7 +30,7 @@ def inserts(path: Path) -> Iterator[str]:
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Name)
-            and node.func.id in {"insert", "create_once"}
+            and node.func.id in {"insert", "insert_all", "create_once"}
             and isinstance(node.args[1], ast.Constant)
         ):
             yield str(node.args[1].value)
