@@ -33,7 +33,7 @@ def _status(project: Project, arguments: Arguments) -> int:
     exit_code = fault.exit_code if fault else Exit.DONE
     if arguments.as_json:
         series, budget = [standing.as_dict() for standing in found], [each.as_dict() for each in _budgets(found)]
-        from thumbforge.making.out.orphans import left_by
+        from thumbforge.making.exports.orphans import left_by
 
         left = [one.path for one in left_by(project, [standing.planned for standing in found])]
         told = {"series": series, "orphans": left, "budget": budget, "unsent": _unsent(project)}
@@ -82,8 +82,8 @@ def _print(project: Project, found: Sequence[Standing], *, is_empty: bool) -> No
 def _print_out(project: Project, found: Sequence[Standing]) -> None:
     """What lies in out/ besides what the specs want."""
     from thumbforge.commands.telling.view import write
-    from thumbforge.making.out import mixture, orphans
-    from thumbforge.making.out.orphans import left_by
+    from thumbforge.making.exports import mixture, orphans
+    from thumbforge.making.exports.orphans import left_by
 
     for standing in found:
         if mixed := mixture.told(standing.name, standing.rows):

@@ -29,10 +29,10 @@ from thumbforge.making.consistency import judged
 from thumbforge.making.ending import ending_of, stopped
 from thumbforge.making.executor import Placement
 from thumbforge.making.export import Exporter
+from thumbforge.making.exports.manifest import keep_manifest
 from thumbforge.making.heartbeat import Heartbeat
 from thumbforge.making.lock import keep_lock
 from thumbforge.making.make import Outcome, Workshop, make, write_manifest
-from thumbforge.making.out.manifest import keep_manifest
 from thumbforge.making.record import planned_item, record_file_hero, remember_world, run_params
 from thumbforge.making.resume import Resumption
 from thumbforge.making.rollup import ItemResult, Result, Summary, as_locked, roll_up, tally

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from thumbforge import log
 from thumbforge.errors import LedgerError, StoreError
+from thumbforge.making.exports.manifest import is_as_written, keep_manifest
 from thumbforge.making.lock import keep_lock
-from thumbforge.making.out.manifest import is_as_written, keep_manifest
 from thumbforge.making.record import remember_world
 from thumbforge.making.sheets import mark
 from thumbforge.planning.decide import PlannedSeries

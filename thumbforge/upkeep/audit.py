@@ -10,9 +10,9 @@ from typing import Any
 
 from thumbforge import ids
 from thumbforge.errors import ThumbforgeError
-from thumbforge.making.out import mixture
-from thumbforge.making.out.manifest import is_current
-from thumbforge.making.out.orphans import Unwanted, all_unwanted, orphans
+from thumbforge.making.exports import mixture
+from thumbforge.making.exports.manifest import is_current
+from thumbforge.making.exports.orphans import Unwanted, all_unwanted, orphans
 from thumbforge.planning.decide import plan_series
 from thumbforge.planning.lock import find_lock, is_stale, lock_name, lock_series, named_in_locks
 from thumbforge.planning.project import Project, relative

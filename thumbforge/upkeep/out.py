@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-from thumbforge.making.out.manifest import remove_manifest
-from thumbforge.making.out.orphans import Unwanted, all_unwanted, orphans
+from thumbforge.making.exports.manifest import remove_manifest
+from thumbforge.making.exports.orphans import Unwanted, all_unwanted, orphans
 from thumbforge.making.sheets.kept import remove_sheet
 from thumbforge.planning.project import Project
 from thumbforge.store import exports, names

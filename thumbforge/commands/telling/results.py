@@ -9,8 +9,8 @@ from typing import Any
 from thumbforge.commands.command import print_json
 from thumbforge.commands.telling.view import print_hints, print_table, write
 from thumbforge.errors import Exit
-from thumbforge.making.out import mixture, orphans
-from thumbforge.making.out.orphans import Unwanted, left_by
+from thumbforge.making.exports import mixture, orphans
+from thumbforge.making.exports.orphans import Unwanted, left_by
 from thumbforge.making.rollup import ItemResult, Result, tally
 from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.plan import Row, counts

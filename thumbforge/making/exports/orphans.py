@@ -13,7 +13,7 @@ from typing import Literal
 
 from thumbforge import ids
 from thumbforge.errors import ThumbforgeError
-from thumbforge.making.out.manifest import read_manifest
+from thumbforge.making.exports.manifest import read_manifest
 from thumbforge.models import Playlist
 from thumbforge.planning.decide import PlannedSeries
 from thumbforge.planning.lock import lock_name
