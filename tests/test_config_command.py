@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.project import Project
+from thumbforge.imaging.type.fonttable import FACES
 from thumbforge.settings import SETTINGS
 
 SECRET = "sk-a-key-that-nobody-may-see-0123456789"
@@ -46,7 +47,7 @@ def test_keys_are_told_as_set_or_not_set(project: Project) -> None:
 def test_the_fonts_are_listed_with_their_identity(project: Project) -> None:
     """Those of layouts first, all with the hash that is part of each picture's key."""
     fonts = project.shown("config")["fonts"]
-    assert [font["name"] for font in fonts if font["layouts"]] == ["anton", "roboto-condensed", "inter", "noto-sans"]
+    assert [font["name"] for font in fonts if font["layouts"]] == [*FACES]
     assert all(len(font["sha256"]) == 64 for font in fonts)
 
 
