@@ -83,6 +83,7 @@ def test_a_built_in_provider_is_loaded_without_heavy_imports() -> None:
     """Setting up a provider imports neither Pillow nor httpx, and reads no package metadata: start-up stays light."""
     program = (
         "import sys; from thumbforge import models; from thumbforge.providers.registry import load_provider;"
+        "models.Profile(name='p', provider='local');"  # pydantic asks for its plugins when it first validates
         "before = 'importlib.metadata' in sys.modules;"
         "import thumbforge.providers.retry\n"
         "for name in ('local', 'openai', 'gemini', 'antigravity'):"
