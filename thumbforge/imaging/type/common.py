@@ -39,9 +39,8 @@ class Room:
 def common_size(texts: Iterable[str], room: Room, language: str | None = None) -> int:
     """The largest step at which nine of ten of these texts fit their box in whole words, at least the smallest size; of
     fewer than ten texts, at which all fit. The largest where there is no text."""
-    widths, sizes = _Widths(room.font, room.spacing), _sizes(room)
-    case: Literal["none", "upper"] = "upper" if room.case == "upper" else "none"
-    fitting = sorted(_fitting(clean.marked(text, case, language).chars, widths, sizes, room) for text in texts)
+    words, sizes = _Words(room, language), _sizes(room)
+    fitting = sorted(_fitting(text, words, sizes, room) for text in texts)
     return fitting[int(len(fitting) * MOST_SMALLER)] if fitting else room.size
 
 
@@ -73,29 +72,40 @@ class _Widths(dict[str, float]):
         return self[char]
 
 
-def _fitting(chars: str, widths: _Widths, sizes: Sequence[tuple[int, float, int]], room: Room) -> int:
-    space = widths[" "]
-    paragraphs = [list(_pieces(line, widths, space)) for line in chars.split("\n")]
+class _Words(dict[str, list[tuple[float, float]]]):
+    """The pieces of each word, measured once for all texts: the width of one that a line may end after, and that of the
+    space before it."""
+
+    def __init__(self, room: Room, language: str | None) -> None:
+        self._widths, self._language = _Widths(room.font, room.spacing), language
+        self._case: Literal["none", "upper"] = "upper" if room.case == "upper" else "none"
+
+    def of(self, text: str) -> list[list[tuple[float, float]]]:
+        """By paragraph. Marks may stand around several words."""
+        seen = clean.marked(text, self._case, self._language).chars if "*" in text or not text.isascii() else text
+        return [[piece for word in line.split() for piece in self[word]] for line in seen.split("\n")]
+
+    def __missing__(self, word: str) -> list[tuple[float, float]]:
+        self[word] = list(self._pieces(clean.marked(word, self._case, self._language).chars))
+        return self[word]
+
+    def _pieces(self, word: str) -> Iterator[tuple[float, float]]:
+        before, piece = self._widths[" "], 0.0
+        for char in word:
+            if piece and scripts.UNSPACED.match(char):
+                yield piece, before
+                before, piece = 0.0, 0.0
+            piece += self._widths[char]
+        yield piece, before
+
+
+def _fitting(text: str, words: _Words, sizes: Sequence[tuple[int, float, int]], room: Room) -> int:
+    paragraphs = words.of(text)
     widest = max((width for pieces in paragraphs for width, _ in pieces), default=0.0)
     for size, most, lines in sizes:
         if widest <= most and _lines(paragraphs, most) <= lines:
             return size
     return room.min_size
-
-
-def _pieces(line: str, widths: _Widths, space: float) -> Iterator[tuple[float, float]]:
-    """The width of each piece that a line may end after, and of the space before it."""
-    for word in line.split():
-        if word.isascii() or not scripts.UNSPACED.search(word):
-            yield sum(map(widths.__getitem__, word)), space
-            continue
-        before, piece = space, 0.0
-        for char in word:
-            if piece and scripts.UNSPACED.match(char):
-                yield piece, before
-                before, piece = 0.0, 0.0
-            piece += widths[char]
-        yield piece, before
 
 
 def _lines(paragraphs: Sequence[Sequence[tuple[float, float]]], most: float) -> int:
