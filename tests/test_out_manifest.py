@@ -133,3 +133,12 @@ def test_a_folder_that_leads_elsewhere_is_not_written_to(project: Project, tmp_p
     (project.root / "out/show").symlink_to(elsewhere)
     project.batch()
     assert list(elsewhere.iterdir()) == []
+
+
+def test_a_take_that_is_put_back_stands_in_it(done: Project) -> None:
+    """Without a run, too: what `takes use` lays into out/ the manifest says, and the audit has nothing to note."""
+    first = manifest(done)["items"][1]
+    assert done.batch("only=2", "retake=yes").code == 0
+    assert done.run("takes", "use", "2", "1").code == 0
+    assert manifest(done)["items"][1] == first
+    assert "manifest-stale" not in done.run("audit").out

@@ -13,7 +13,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -180,7 +180,7 @@ class Session:
         results = [batch.close(ignored) for batch in self.batches.values()]
         self.batches.clear()
         atexit.unregister(self._abandon)
-        self._record_the_rest({result.planned.series.name for result in results if result.run_id})
+        self._record_the_rest({result.planned.series.name: result for result in results})
         for result in results:
             self.sheets[result.planned.series.name] = self._write_sheet(result)
         self.results = results
@@ -188,13 +188,16 @@ class Session:
         self.exit_code = worst((*(result.exit_code for result in results), *refused))
         return results
 
-    def _record_the_rest(self, made: set[str]) -> None:
-        """What the series without a run have to tell the ledger; those with one have told it at their beginning."""
+    def _record_the_rest(self, results: Mapping[str, Result]) -> None:
+        """What the series without a run have to tell the ledger, as they stand now; those with one have told it as they
+        began."""
         from thumbforge.making.quiet import record
 
         for series in dict.fromkeys(self.names[name][0] for name in self.selected):
-            if series not in made:
-                record(self.project, self.planned[series], keeps_lock=not self.locked)
+            result, planned = results.get(series), self.planned[series]
+            if result is None or result.run_id is None:
+                now = replace(planned, rows=result.rows) if result else planned
+                record(self.project, now, keeps_lock=not self.locked)
 
     def _write_sheet(self, result: Result) -> str:
         """Whatever became of the items: the sheet shows it. A sheet that cannot be written fails no batch."""
