@@ -75,10 +75,10 @@ def _plan_in_child(items: int) -> float:
 
 def _plan_seconds(root: Path, small: Path) -> float:
     """A small plan first: what it imports is start-up, which is measured by itself."""
+    from thumbforge.cores import collect_rarely
     from thumbforge.planning.decide import plan_series
     from thumbforge.planning.project import Project
     from thumbforge.planning.series import SeriesRequest, resolve
-    from thumbforge.tasks.session import collect_rarely
 
     collect_rarely()  # as every command does
     for at in (small, root):

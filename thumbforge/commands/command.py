@@ -16,6 +16,7 @@ from doit.cmdparse import CmdOption
 from thumbforge import install, log, settings
 from thumbforge.commands.line.parsing import Typed, arguments_of, choose, take_apart
 from thumbforge.commands.verbs import EVERYWHERE, JSON, Verb, Word, all_options, usage_hint
+from thumbforge.cores import collect_rarely
 from thumbforge.errors import (
     SHOWN_PROBLEMS,
     Exit,
@@ -91,6 +92,7 @@ class ThumbCommand(Command):  # type: ignore[misc]
     def perform(self, all_words: Sequence[str]) -> int:
         """From all that was typed besides the command's name to an exit status. Never raises, prints no traceback."""
         as_json = "--json" in all_words
+        collect_rarely()
         prepare()
         try:
             typed = take_apart(self.name, self.verbs, all_words)

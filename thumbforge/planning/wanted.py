@@ -19,7 +19,6 @@ from thumbforge.planning.scenes import scene_of
 from thumbforge.planning.series import Series
 from thumbforge.planning.spec_lines import in_series
 from thumbforge.providers.base import Capabilities, Reference, Request
-from thumbforge.sources.part_marks import part_in
 from thumbforge.specs.file_names import file_name
 from thumbforge.specs.part_names import part_name
 from thumbforge.specs.prompts import Prompts
@@ -230,6 +229,8 @@ def _variables(series: Series, item: Item, position: int, prompts: Prompts) -> M
 
 def _part_name(item: Item, language: str | None) -> str:
     """ "" where what is drawn says its part itself: nobody reads it twice."""
+    from thumbforge.sources.part_marks import part_in
+
     drawn = item.title if item.text is None else item.text
     return "" if item.part is None or part_in(drawn) == item.part else part_name(item.part, language)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import gc
 import os
 import sys
 import threading
@@ -18,6 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from thumbforge import log
+from thumbforge.cores import collect_rarely
 from thumbforge.errors import Exit
 from thumbforge.spoken import spoken
 from thumbforge.tasks.checker import ContentChecker
@@ -241,12 +241,6 @@ def start(session: Session) -> Session:
     collect_rarely()
     _current = session
     return session
-
-
-def collect_rarely() -> None:
-    """From here on the cyclic collector looks more rarely: a plan of thousands of items is all live, and looking
-    through it again and again was a quarter of a run with nothing to do."""
-    gc.set_threshold(100_000, 20, 50)
 
 
 def current() -> Session | None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 from unicodedata import normalize
 
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 # Invisible or not characters at all. Kept: zero-width space (a place to break), joiners and selectors (they shape).
-_DROPPED = re.compile(
+_DROPPED = (
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200e\u200f"
     "\u202a-\u202e\u2060-\u206f\u2800\u3164\ufdd0-\ufdef\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\ud800-\udfff"
     "\U0001d173-\U0001d17a\U000e0001"
@@ -35,7 +36,7 @@ _VISIBLE = re.compile("[^\\s\u200b-\u200d\ufe00-\ufe0f\U000e0020-\U000e007f\U000
 UNSPACED = (
     "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U000323af]"
 )
-_EMPHASIS = re.compile(
+_EMPHASIS = (
     rf"(?:(?<![\w*])|(?<={UNSPACED})|(?<!\*)(?=\*{{1,2}}{UNSPACED}))(\*{{1,2}})(?![\s*])"
     rf"([^*\n]*[^\s*])\1(?!\*)(?:(?!\w)|(?={UNSPACED})|(?<={UNSPACED}\*)|(?<={UNSPACED}\*\*))"
 )
@@ -52,6 +53,12 @@ _GEORGIAN = re.compile("[\u10d0-\u10ff]")
 _KEPT_WORD = re.compile(r"[a-z]{1,2}[A-Z]\w*|\w*_\w+.*|\S+://\S*|www\.\S+")
 
 
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """The long classes: a start of a series in plain ASCII asks for none of them, and would wait for both."""
+    return re.compile(pattern)
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """Text to draw and, for each character, whether it has the accent colour. Empty where nothing would be seen."""
@@ -64,7 +71,7 @@ def plain(text: str) -> str:
     """`text` in one normal form, markup included: NFC, lines stripped and not empty, "" where nothing is visible."""
     if text.isascii() and text.isprintable():
         return " ".join(text.split(" ")) if "  " not in text and text == text.strip() else " ".join(text.split())
-    text = _DROPPED.sub("", _LINE_ENDS.sub("\n", text))
+    text = _compiled(_DROPPED).sub("", _LINE_ENDS.sub("\n", text))
     text = _STACKED.sub(r"\1", normalize("NFC", _MATH.sub(_compatible, _STRAY_TAGS.sub("", text))))
     text = _SPACES.sub(lambda found: "\xa0" if found[0] in "\xa0\u202f" else " ", _BASELESS.sub(r"\1", text))
     text = _SPACE_RUN.sub(" ", text)
@@ -86,7 +93,7 @@ def marked(text: str, case: Literal["none", "upper"], language: str | None = Non
     text = plain(text)
     pieces: list[tuple[str, bool]] = []
     last = 0
-    for found in _EMPHASIS.finditer(text):
+    for found in _compiled(_EMPHASIS).finditer(text):
         pieces += [(text[last : found.start()], False), (found[2], True)]
         last = found.end()
     pieces.append((text[last:], False))
