@@ -96,3 +96,14 @@ def test_a_template_without_it_has_the_key_it_had(project: Project) -> None:
     plain = models.Layout.model_validate({"title": {"box": BOX}})
     assert "of_series" not in plain.content["title"]
     assert models.TitleStyle.model_validate({"box": BOX, "size": "series"}).size == 150
+
+
+def test_a_run_of_some_items_that_is_resumed_draws_at_the_size_of_all(project: Project) -> None:
+    """The size stands in the frozen plan: the items of the run alone would give another, and the next batch draw them
+    once more."""
+    project.template(layout={"title": {"of_series": True}})
+    project.playlist([item(1, text=LONG), item(2, text="Short"), item(3, text="Short")])
+    assert project.with_environment(THUMBFORGE_FAULT="staged.after:kill").batch("only=2").code == -9
+    [run] = project.query("SELECT id FROM run WHERE kind = 'batch'")
+    assert project.run("runs", "resume", str(run["id"])).code == 0
+    assert [row["action"] for row in project.plan()] == ["create", "skip", "create"]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from PIL import Image, ImageDraw, ImageFilter
 
 from thumbforge import models
 from thumbforge.pixels.colour import Rgb
+from thumbforge.pixels.sides import Sides
 
 _SMOOTH = 3
 """Shapes are drawn larger and shrunk: Pillow's have no soft edge."""
@@ -17,20 +16,7 @@ _SHARE = {"left": 0.0, "center": 0.5, "right": 1.0, "top": 0.0, "middle": 0.5, "
 Box = tuple[int, int, int, int]
 
 
-class HasSides(Protocol):
-    """A rectangle of a layout."""
-
-    @property
-    def x(self) -> int: ...
-    @property
-    def y(self) -> int: ...
-    @property
-    def w(self) -> int: ...
-    @property
-    def h(self) -> int: ...
-
-
-def scaled(box: HasSides, scale: float) -> Box:
+def scaled(box: Sides, scale: float) -> Box:
     """Left, top, right, bottom in pixels of the picture."""
     left, top = round(box.x * scale), round(box.y * scale)
     return left, top, max(round((box.x + box.w) * scale), left + 1), max(round((box.y + box.h) * scale), top + 1)

@@ -67,6 +67,7 @@ def run_params(planned: PlannedSeries) -> dict[str, object]:
         "vars": dict(series.vars),
         "overrides": dict(series.overrides),
         "staging": series.staging.recorded(),
+        "sizes": dict(planned.wanted[0].drawing.sizes) if planned.wanted else {},
         "brand": series.brand.model_dump(mode="json", exclude_defaults=True) if series.brand else None,
         "output": series.output.model_dump(mode="json"),
         "max_images": series.max_images,

@@ -185,6 +185,7 @@ def _series(
         prompt_append=params["prompt_append"],
         brand=brand,
         staging=Staging.replayed(params.get("staging") or {}),
+        sizes=tuple((name, int(size)) for name, size in params["sizes"].items()) if "sizes" in params else None,
         **look(brand, project.root, project.settings),
     )
 

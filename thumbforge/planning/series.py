@@ -59,7 +59,8 @@ class SeriesRequest:
 class Series:
     """A declared batch with everything looked up. `vars` are the series' with the command's on top; `prompt_append`
     is what a refinement of a hero adds to the rendered prompt. `identity` is the brand with its files found; an
-    item's picture counts from `root`. `is_declared`: it stands in specs/series."""
+    item's picture counts from `root`. `is_declared`: it stands in specs/series. `sizes` are what a run recorded of
+    texts with one size for the whole series; None: they are reckoned from all its items."""
 
     name: str
     playlist_name: str
@@ -81,6 +82,7 @@ class Series:
     staging: Staging = UNSAID
     consistency: str = "warn"
     is_declared: bool = False
+    sizes: tuple[tuple[str, int], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

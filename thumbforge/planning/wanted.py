@@ -223,7 +223,7 @@ def _variables(series: Series, item: Item, position: int, prompts: Prompts) -> M
         height=series.output.height,
         negative_space=series.template.layout.negative_space,
         position=position,
-        part_name=_part_name(item, series.playlist.playlist.language) if prompts.sees("part_name") else "",
+        part_name=_part_name(item, series.playlist.playlist.language) if prompts.names_parts else "",
     )
 
 
@@ -256,6 +256,8 @@ def _drawing(series: Series, prompts: Prompts, place: Place, variables: Mapping[
 
 def _sizes(series: Series, prompts: Prompts) -> tuple[tuple[str, int], ...]:
     """The size of each text that has one for the whole series, whichever of its items are wanted."""
+    if series.sizes is not None:
+        return series.sizes
     rooms = rooms_of_series(series.template.layout, series.identity)
     if not rooms:
         return ()

@@ -30,10 +30,9 @@ class Prompts:
         self._negative = _Text(template.name, "negative_prompt", template.negative_prompt or "", spent)
         texts = {f"layout.{name}.text": text for name, text in worded(template.layout)}
         self._texts = {field: _Text(template.name, field, text, spent) for field, text in texts.items()}
-
-    def sees(self, name: str) -> bool:
-        """Whether any of the texts speaks of this variable: what costs something to know is made for those alone."""
-        return any(name in text.source for text in (self._prompt, self._negative, *self._texts.values()))
+        sources = (template.prompt, template.negative_prompt or "", *texts.values())
+        self.names_parts = any("part_name" in source for source in sources)
+        """Whether a text speaks of `part_name`, which costs something to know: it is made for those alone."""
 
     def prompt(self, variables: Mapping[str, Any]) -> str:
         """The prompt, without blank lines around it; never empty."""
@@ -81,7 +80,7 @@ class _Text:
     def __init__(self, template: str, field: str, source: str, spent: list[float]) -> None:
         self._template, self._field, self._spent = template, field, spent
         self._compiled = self._compile(source) if "{" in source else None
-        self.source, self._plain = source, source.strip()
+        self._plain = source.strip()
 
     def render(self, variables: Mapping[str, Any]) -> str:
         if self._compiled is None:

@@ -28,7 +28,7 @@ def quoted(text: str, language: str | None) -> str:
     if '"' not in text and "'" not in text:
         return text
     tag = (language or "en").lower().replace("_", "-")
-    base = "yue" if tag.startswith(("zh-hant", "zh-tw", "zh-hk")) else tag.partition("-")[0]
+    base = "yue" if tag.startswith(("zh-hant", "zh-tw", "zh-hk", "zh-mo")) else tag.partition("-")[0]
     first, last, inner_first, inner_last = tuple(_MARKS.get(base, _ENGLISH))
     thin = _THIN if base == "fr" else ""
     text = _OUTER.sub(rf"{first}{thin}\1{thin}{last}", text)

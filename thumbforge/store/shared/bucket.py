@@ -79,6 +79,8 @@ _DENIED = frozenset(
         "AuthenticationFailed",
     ]
 )
+_REFUSALS = frozenset({"PermissionDeniedError", "UnauthenticatedError"})
+"""obstore's own words for it, where the service gave no status."""
 _ELSEWHERE = frozenset({"PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException"})
 _GONE = frozenset({"NoSuchBucket", "ContainerNotFound"})
 
@@ -194,15 +196,7 @@ def _told(shown: str, error: Exception) -> RemoteError:
     said = " ".join(filter(None, (status, code)))
     if code in _GONE:
         return RemoteError(f"there is no bucket at {shown} ({said})", hint="make it, or correct store.remote")
-    if (
-        code in _DENIED
-        or status in {"401", "403"}
-        or type(error).__name__
-        in {
-            "PermissionDeniedError",
-            "UnauthenticatedError",
-        }
-    ):
+    if code in _DENIED or status in {"401", "403"} or type(error).__name__ in _REFUSALS:
         hint = "the keys in the environment are missing, expired, or may not do this there"
         return RemoteDenied(f"{shown} refuses us{f' ({said})' if said else ''}", hint=hint)
     if code in _ELSEWHERE or "incorrectly configured region" in text:
